@@ -1,0 +1,39 @@
+/*
+ * base: what every other module stands on.
+ *
+ * Small parts with no knowledge of profiling, each in a header of its own and each explained there:
+ *
+ *   status.h    how functions say that they failed (sb_status, sb_error, SB_TRY, SB_FAIL)
+ *   slice.h     pieces of text with a length (sb_slice)
+ *   memory.h    allocation that cannot fail, arena, vector (sb_arena, sb_vector)
+ *   intern.h    hash map from text to a small number (sb_intern)
+ *   number.h    numbers to text and back, exactly
+ *   unicode.h   UTF-8: checking, cleaning, width on a terminal
+ *   file.h      input files, mapped (sb_file)
+ *   output.h    buffered output to a descriptor, to memory, or to a file that appears whole
+ *               (sb_output)
+ *   csv.h       reading comma-separated values without copying (sb_csv)
+ *   style.h     colours, and whether to use them (sb_style)
+ *   table.h     tables of text (sb_table)
+ *   log.h       messages to the person at the terminal
+ *
+ * Other modules include this header only. base uses the C library and nothing else of Strobe's.
+ * Unless a header says otherwise an object belongs to one thread at a time.
+ */
+#ifndef SB_BASE_BASE_H
+#define SB_BASE_BASE_H
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/intern.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/output.h"
+#include "base/slice.h"
+#include "base/status.h"
+#include "base/style.h"
+#include "base/table.h"
+#include "base/unicode.h"
+
+#endif

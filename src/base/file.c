@@ -1,0 +1,90 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+/* Pages are given back in steps of this size: few system calls, little kept. */
+enum { RELEASE_STEP = 8 << 20, READ_STEP = 1 << 20 };
+
+static sb_status read_whole(sb_file *file, int descriptor, const char *path, sb_error *error) {
+    char *data = NULL;
+    size_t size = 0;
+    size_t capacity = 0;
+    for (;;) {
+        if (size == capacity) {
+            capacity = capacity == 0 ? READ_STEP : capacity * 2;
+            data = sb_realloc(data, capacity, 1);
+        }
+        const ssize_t got = read(descriptor, data + size, capacity - size);
+        if (got == 0)
+            break;
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            const sb_status status =
+                sb_error_set(error, SB_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+            free(data);
+            return status;
+        }
+        size += (size_t)got;
+    }
+    *file = (sb_file){.text = {data, size}, .kind = SB_FILE_READ, .memory = data};
+    return SB_OK;
+}
+
+static sb_status map_or_read(sb_file *file, int descriptor, const char *path, sb_error *error) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        SB_FAIL(error, SB_ERR_IO, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        SB_FAIL(error, SB_ERR_FORMAT, "%s: this is a directory, a file is expected", path);
+    if (!S_ISREG(status.st_mode) || status.st_size == 0)
+        return read_whole(file, descriptor, path, error);
+    void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (data == MAP_FAILED)
+        return read_whole(file, descriptor, path, error);
+    madvise(data, (size_t)status.st_size, MADV_SEQUENTIAL);
+    *file =
+        (sb_file){.text = {data, (size_t)status.st_size}, .kind = SB_FILE_MAPPED, .memory = data};
+    return SB_OK;
+}
+
+sb_status sb_file_open(sb_file *file, const char *path, sb_error *error) {
+    *file = sb_file_of((sb_slice){"", 0});
+    if (strcmp(path, "-") == 0)
+        return read_whole(file, STDIN_FILENO, "standard input", error);
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        SB_FAIL(error, errno == ENOENT ? SB_ERR_NOT_FOUND : SB_ERR_IO, "%s: %s", path,
+                errno == ENOENT ? "there is no such file" : strerror(errno));
+    const sb_status result = map_or_read(file, descriptor, path, error);
+    close(descriptor);
+    return result;
+}
+
+sb_file sb_file_of(sb_slice text) {
+    return (sb_file){.text = text, .kind = SB_FILE_BORROWED};
+}
+
+void sb_file_release(sb_file *file, size_t offset) {
+    if (file->kind != SB_FILE_MAPPED || offset < file->released + RELEASE_STEP)
+        return;
+    const size_t whole = offset / RELEASE_STEP * RELEASE_STEP;
+    madvise(file->memory + file->released, whole - file->released, MADV_DONTNEED);
+    file->released = whole;
+}
+
+void sb_file_close(sb_file *file) {
+    if (file->kind == SB_FILE_MAPPED)
+        munmap(file->memory, file->text.size);
+    else if (file->kind == SB_FILE_READ)
+        free(file->memory);
+    *file = sb_file_of((sb_slice){"", 0});
+}
