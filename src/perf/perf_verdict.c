@@ -1,0 +1,145 @@
+/*
+ * The verdict: of all that could be improved, what matters most.
+ *
+ * Each opportunity is estimated in microseconds saved at best: gaps down to what a replayed trace
+ * leaves, slow matmuls up to what would bound them, and so on. Rows of the same shape are one
+ * opportunity, since one change improves them all.
+ */
+#include "perf/perf_model.h"
+
+typedef struct opportunity {
+    sb_slice op_code;
+    const sb_perf_row *example; /* the row of its kind with the most to gain */
+    double example_gain_us;
+    size_t rows;
+    double gain_us; /* of all of them */
+} opportunity;
+
+/* The shape of matmul with the most to gain over all its rows. */
+static opportunity find_best_matmul(const sb_perf_report *report) {
+    sb_intern shapes;
+    sb_vector found = sb_vector_of(sizeof(opportunity));
+    sb_intern_init(&shapes);
+    for (size_t i = 0; i < report->row_count; i++) {
+        const sb_perf_row *row = &report->rows[i];
+        if (row->kind != SB_PERF_MATMUL)
+            continue;
+        const uint32_t index = sb_intern_add(&shapes, row->op_code);
+        if (index == found.count)
+            *(opportunity *)sb_vector_push(&found) =
+                (opportunity){.op_code = row->op_code, .example = row};
+        opportunity *shape = sb_vector_at(&found, index);
+        const double gain = sb_perf_advise(report, row, NULL).gain_us;
+        shape->rows++;
+        shape->gain_us += gain;
+        if (gain > shape->example_gain_us) {
+            shape->example = row;
+            shape->example_gain_us = gain;
+        }
+    }
+    opportunity best = {0};
+    for (size_t i = 0; i < found.count; i++) {
+        const opportunity *shape = sb_vector_at(&found, i);
+        if (shape->gain_us > best.gain_us)
+            best = *shape;
+    }
+    sb_vector_free(&found);
+    sb_intern_free(&shapes);
+    return best;
+}
+
+static double share(double part, double total) {
+    return total > 0 ? part / total * 100 : 0;
+}
+
+static sb_slice say_where(sb_perf_store *store) {
+    const sb_perf_report *report = &store->report;
+    const sb_perf_totals *totals = &report->totals;
+    const double total = totals->device_time + totals->gap;
+    sb_output text = sb_output_to_memory();
+    sb_put_format(&text, "%.0f μs in all: %.0f %% on the device, %.0f %% waiting between ops",
+                  total, share(totals->device_time, total), share(totals->gap, total));
+    if (totals->host_ops > 0)
+        sb_put_format(&text, ", %zu op%s on the host", totals->host_ops,
+                      totals->host_ops == 1 ? "" : "s");
+    for (size_t i = 0; i < report->group_count && i < 3; i++) {
+        const sb_perf_group *group = &report->groups[i];
+        sb_put_text(&text, i == 0 ? "; most device time: " : ", ");
+        sb_put(&text, group->key);
+        if (sb_perf_has(group->device))
+            sb_put_format(&text, " on device %.0f", group->device.value);
+        sb_put_format(&text, " %.0f %%", group->total_percent);
+    }
+    const sb_slice kept = sb_arena_copy(&store->arena, sb_output_text(&text));
+    sb_output_discard(&text);
+    return kept;
+}
+
+static void judge_gaps(sb_perf_store *store, double gain, size_t count) {
+    sb_perf_verdict *verdict = &store->report.verdict;
+    const sb_perf_totals *totals = &store->report.totals;
+    verdict->opportunity_us = gain;
+    verdict->opportunity = sb_arena_format(&store->arena,
+                                           "the device waits for the host before %zu op%s: up to "
+                                           "%.0f μs (%.0f %% of the time) to gain",
+                                           count, count == 1 ? "" : "s", gain,
+                                           share(gain, totals->device_time + totals->gap));
+    verdict->first_step = sb_arena_format(
+        &store->arena,
+        totals->host_ops > 0
+            ? "move the host ops to the device, then capture the loop as a trace and "
+              "replay it"
+            : "capture the loop as a trace and replay it (execute_trace), so that no "
+              "op waits for its dispatch");
+}
+
+static void judge_matmul(sb_perf_store *store, const opportunity *best) {
+    sb_perf_verdict *verdict = &store->report.verdict;
+    const sb_perf_totals *totals = &store->report.totals;
+    const sb_perf_row *row = best->example;
+    sb_arena scratch = {0};
+    const sb_perf_advice advice = sb_perf_advise(&store->report, row, &scratch);
+    verdict->opportunity_us = best->gain_us;
+    verdict->opportunity = sb_arena_format(
+        &store->arena,
+        "%.*s (%zu time%s, worst in row %lld): %s, up to %.0f μs (%.0f %% of the time) to gain",
+        (int)best->op_code.size, best->op_code.data, best->rows, best->rows == 1 ? "" : "s",
+        (long long)row->id, sb_perf_bound_text(row->bound), best->gain_us,
+        share(best->gain_us, totals->device_time + totals->gap));
+    if (advice.count > 0)
+        verdict->first_step = sb_arena_copy(&store->arena, advice.items[0]);
+    sb_arena_free(&scratch);
+}
+
+void perf_judge(sb_perf_store *store) {
+    sb_perf_report *report = &store->report;
+    if (report->options.compat)
+        return; /* the original gives none */
+    size_t gap_count = 0;
+    const double gaps = perf_high_gaps(report, &gap_count);
+    const opportunity matmul = find_best_matmul(report);
+    report->verdict.where = say_where(store);
+    report->verdict.opportunity =
+        (sb_slice)SB_SLICE("none found: gaps are small and no matmul is far from its limit");
+    report->verdict.first_step =
+        (sb_slice)SB_SLICE("look at the operations with the largest share in the summary");
+    if (gaps > matmul.gain_us)
+        judge_gaps(store, gaps, gap_count);
+    else if (matmul.example != NULL)
+        judge_matmul(store, &matmul);
+}
+
+static void print_line(sb_output *output, sb_style style, const char *title, sb_slice text) {
+    sb_put_painted(output, style, SB_GREEN, sb_slice_of(title));
+    sb_put_char(output, ' ');
+    sb_put(output, text);
+    sb_put_char(output, '\n');
+}
+
+void sb_perf_print_verdict(const sb_perf_report *report, sb_style style, sb_output *output) {
+    const sb_perf_verdict *verdict = &report->verdict;
+    sb_put_char(output, '\n');
+    print_line(output, style, "Where the time went:", verdict->where);
+    print_line(output, style, "Biggest opportunity:", verdict->opportunity);
+    print_line(output, style, "What to do first:   ", verdict->first_step);
+}
