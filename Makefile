@@ -1,11 +1,12 @@
 # The commands people type. CMake does the work; this file only names it.
 
 BUILD   := build/release
+STROBE  := $(BUILD)/bin/strobe
 PREFIX  ?= /usr/local
 DATA    ?= ../shared/data/perf
 FUZZ_SECONDS ?= 3600
 
-.PHONY: help deps build test fuzz format lint clean
+.PHONY: help deps build demo test fuzz format lint install clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -14,11 +15,22 @@ help: ## this list
 deps: ## install what is missing from the distribution
 	@tools/deps --test
 
-build: ## build
+build: ## build the strobe binary
 	@tools/deps
 	@mkdir -p build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release
+
+$(STROBE):
+	@$(MAKE) build
+
+demo: build ## analyse a sample report that the project ships
+	@echo
+	$(STROBE) perf examples/perf/decoder_wormhole --top 15
+	@$(STROBE) perf -q examples/perf/decoder_wormhole --json --html build/demo.html > build/demo.json
+	@echo
+	@echo "All rows, sortable: open build/demo.html in a browser. For scripts: build/demo.json"
+	@echo "Your own report:    $(STROBE) perf ops_perf_results_....csv   (--help lists the options)"
 
 test: deps ## everything that must hold: tests, sanitizers, fuzzing, format, lint
 	@tools/test
@@ -31,6 +43,9 @@ format: ## format all C sources
 
 lint: deps ## formatting, clang-tidy, module rules
 	@tools/lint
+
+install: $(STROBE) ## install to PREFIX (/usr/local)
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 clean: ## remove all that was built
 	@rm -rf build

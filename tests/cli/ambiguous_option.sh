@@ -1,0 +1,1 @@
+"$strobe" perf --no-s x.csv 2>&1

@@ -1,0 +1,1 @@
+"$strobe" perf x.csv --group-by colour 2>&1

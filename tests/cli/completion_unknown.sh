@@ -1,0 +1,1 @@
+"$strobe" completion fish 2>&1

@@ -1,0 +1,2 @@
+"$strobe" --help
+"$strobe" help perf | head -n 3

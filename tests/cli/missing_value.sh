@@ -1,0 +1,1 @@
+"$strobe" perf x.csv --csv --no-advice 2>&1

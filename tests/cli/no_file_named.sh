@@ -1,0 +1,1 @@
+"$strobe" perf --no-advice 2>&1

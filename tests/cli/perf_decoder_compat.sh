@@ -1,0 +1,1 @@
+"$strobe" perf --compat "$examples"/perf/decoder_wormhole/*.csv --no-advice

@@ -1,0 +1,2 @@
+: > empty.csv
+"$strobe" perf empty.csv 2>&1

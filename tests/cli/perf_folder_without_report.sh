@@ -1,0 +1,2 @@
+mkdir empty && touch empty/other.txt
+"$strobe" perf empty 2>&1

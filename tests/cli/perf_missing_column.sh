@@ -1,0 +1,3 @@
+. "$(dirname "$0")/header.inc"
+{ echo "$header"; matmul 1 HiFi4 64 100000; } | cut -d, -f1-7,9- > report.csv
+"$strobe" perf -q report.csv --no-advice --no-summary 2>&1

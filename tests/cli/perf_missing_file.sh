@@ -1,0 +1,1 @@
+"$strobe" perf nowhere.csv 2>&1

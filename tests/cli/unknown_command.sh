@@ -1,0 +1,1 @@
+"$strobe" prof 2>&1

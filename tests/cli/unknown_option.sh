@@ -1,0 +1,1 @@
+"$strobe" perf --no-such-thing x.csv 2>&1
