@@ -6,7 +6,7 @@ PREFIX  ?= /usr/local
 DATA    ?= ../shared/data/perf
 FUZZ_SECONDS ?= 3600
 
-.PHONY: help deps build demo test fuzz format lint install clean
+.PHONY: help deps build demo test parity bench fuzz format lint install clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -34,6 +34,12 @@ demo: build ## analyse a sample report that the project ships
 
 test: deps ## everything that must hold: tests, sanitizers, fuzzing, format, lint
 	@tools/test
+
+parity: build ## compare with the real tt-perf-report, byte for byte
+	@python3 tests/parity/parity.py --strobe $(STROBE) --data "$(DATA)"
+
+bench: build ## measure beside the real tt-perf-report
+	@python3 bench/perf.py --strobe $(STROBE) --data "$(DATA)"
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz
