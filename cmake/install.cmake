@@ -23,6 +23,10 @@ add_custom_target(strobe_completion ALL
   DEPENDS ${CMAKE_BINARY_DIR}/completion/bash ${CMAKE_BINARY_DIR}/completion/zsh)
 install(FILES ${CMAKE_BINARY_DIR}/completion/bash
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME strobe)
+install(CODE "
+  set(completions \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/bash-completion/completions\")
+  file(CREATE_LINK strobe \"\${completions}/tt-perf-report\" SYMBOLIC)
+")
 install(FILES ${CMAKE_BINARY_DIR}/completion/zsh
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _strobe)
 

@@ -15,21 +15,35 @@ typedef struct opportunity {
     double gain_us; /* of all of them */
 } opportunity;
 
-/* The shape of matmul with the most to gain over all its rows. */
-static opportunity find_best_matmul(const sb_perf_report *report) {
+static bool has_estimate(const sb_perf_row *row) {
+    return row->kind == SB_PERF_MATMUL || row->kind == SB_PERF_CONV;
+}
+
+/* What a row could save at best. Convolutions have no advice, but a peak they could come near to.
+ */
+static double gain_of(const sb_perf_report *report, const sb_perf_row *row) {
+    if (row->kind == SB_PERF_MATMUL)
+        return sb_perf_advise(report, row, NULL).gain_us;
+    if (row->bound != SB_PERF_SLOW || row->flops_percent.value < 0)
+        return 0;
+    return sb_perf_or_zero(row->device_time) * (1 - row->flops_percent.value / PERF_BOUND_PERCENT);
+}
+
+/* The shape of matmul or convolution with the most to gain over all its rows. */
+static opportunity find_best_shape(const sb_perf_report *report) {
     sb_intern shapes;
     sb_vector found = sb_vector_of(sizeof(opportunity));
     sb_intern_init(&shapes);
     for (size_t i = 0; i < report->row_count; i++) {
         const sb_perf_row *row = &report->rows[i];
-        if (row->kind != SB_PERF_MATMUL)
+        if (!has_estimate(row))
             continue;
         const uint32_t index = sb_intern_add(&shapes, row->op_code);
         if (index == found.count)
             *(opportunity *)sb_vector_push(&found) =
                 (opportunity){.op_code = row->op_code, .example = row};
         opportunity *shape = sb_vector_at(&found, index);
-        const double gain = sb_perf_advise(report, row, NULL).gain_us;
+        const double gain = gain_of(report, row);
         shape->rows++;
         shape->gain_us += gain;
         if (gain > shape->example_gain_us) {
@@ -52,13 +66,27 @@ static double share(double part, double total) {
     return total > 0 ? part / total * 100 : 0;
 }
 
+/* One row alone has no gap, so that is no sign of a missing column. */
+static bool has_times(const sb_perf_report *report) {
+    bool has_gap = report->row_count < 2;
+    bool has_time = false;
+    for (size_t i = 0; i < report->row_count; i++) {
+        has_gap = has_gap || sb_perf_has(report->rows[i].gap);
+        has_time = has_time || report->rows[i].device_time.kind == SB_PERF_REAL;
+    }
+    return has_gap && has_time;
+}
+
 static sb_slice say_where(sb_perf_store *store) {
     const sb_perf_report *report = &store->report;
     const sb_perf_totals *totals = &report->totals;
     const double total = totals->device_time + totals->gap;
     sb_output text = sb_output_to_memory();
-    sb_put_format(&text, "%.0f μs in all: %.0f %% on the device, %.0f %% waiting between ops",
-                  total, share(totals->device_time, total), share(totals->gap, total));
+    if (has_times(report))
+        sb_put_format(&text, "%.0f μs in all: %.0f %% on the device, %.0f %% waiting between ops",
+                      total, share(totals->device_time, total), share(totals->gap, total));
+    else
+        sb_put_text(&text, "not known: the report lacks device times or gaps");
     if (totals->host_ops > 0)
         sb_put_format(&text, ", %zu op%s on the host", totals->host_ops,
                       totals->host_ops == 1 ? "" : "s");
@@ -75,6 +103,15 @@ static sb_slice say_where(sb_perf_store *store) {
     return kept;
 }
 
+/* Whether the device waited long right behind an op that ran on the host. */
+static bool waits_for_host_op(const sb_perf_report *report) {
+    for (size_t i = 1; i < report->row_count; i++) {
+        if (perf_gap_is_high(&report->rows[i]) && report->rows[i - 1].is_host_op)
+            return true;
+    }
+    return false;
+}
+
 static void judge_gaps(sb_perf_store *store, double gain, size_t count) {
     sb_perf_verdict *verdict = &store->report.verdict;
     const sb_perf_totals *totals = &store->report.totals;
@@ -86,14 +123,14 @@ static void judge_gaps(sb_perf_store *store, double gain, size_t count) {
                                            share(gain, totals->device_time + totals->gap));
     verdict->first_step = sb_arena_format(
         &store->arena,
-        totals->host_ops > 0
+        waits_for_host_op(&store->report)
             ? "move the host ops to the device, then capture the loop as a trace and "
               "replay it"
             : "capture the loop as a trace and replay it (execute_trace), so that no "
               "op waits for its dispatch");
 }
 
-static void judge_matmul(sb_perf_store *store, const opportunity *best) {
+static void judge_shape(sb_perf_store *store, const opportunity *best) {
     sb_perf_verdict *verdict = &store->report.verdict;
     const sb_perf_totals *totals = &store->report.totals;
     const sb_perf_row *row = best->example;
@@ -108,6 +145,10 @@ static void judge_matmul(sb_perf_store *store, const opportunity *best) {
         share(best->gain_us, totals->device_time + totals->gap));
     if (advice.count > 0)
         verdict->first_step = sb_arena_copy(&store->arena, advice.items[0]);
+    else if (row->kind == SB_PERF_CONV)
+        verdict->first_step = (sb_slice)SB_SLICE(
+            "give the convolution larger activation blocks (act_block_h) and double buffering "
+            "(enable_act_double_buffer), then try a lower math fidelity");
     sb_arena_free(&scratch);
 }
 
@@ -117,16 +158,16 @@ void perf_judge(sb_perf_store *store) {
         return; /* the original gives none */
     size_t gap_count = 0;
     const double gaps = perf_high_gaps(report, &gap_count);
-    const opportunity matmul = find_best_matmul(report);
+    const opportunity shape = find_best_shape(report);
     report->verdict.where = say_where(store);
-    report->verdict.opportunity =
-        (sb_slice)SB_SLICE("none found: gaps are small and no matmul is far from its limit");
+    report->verdict.opportunity = (sb_slice)SB_SLICE(
+        "none found: no gap is high and no matmul or convolution is far from its limit");
     report->verdict.first_step =
         (sb_slice)SB_SLICE("look at the operations with the largest share in the summary");
-    if (gaps > matmul.gain_us)
+    if (gaps > shape.gain_us && gap_count > 0)
         judge_gaps(store, gaps, gap_count);
-    else if (matmul.example != NULL)
-        judge_matmul(store, &matmul);
+    else if (shape.example != NULL)
+        judge_shape(store, &shape);
 }
 
 static void print_line(sb_output *output, sb_style style, const char *title, sb_slice text) {
