@@ -145,6 +145,10 @@ void *sb_vector_at(const sb_vector *vector, size_t index) {
     return vector->data + index * vector->element_size;
 }
 
+void sb_vector_clear(sb_vector *vector) {
+    vector->count = 0;
+}
+
 void sb_vector_free(sb_vector *vector) {
     free(vector->data);
     *vector = (sb_vector){.element_size = vector->element_size};

@@ -67,6 +67,8 @@ sb_vector sb_vector_of(size_t element_size);
 void *sb_vector_push(sb_vector *vector);
 /* The element at index, which must be below count. */
 void *sb_vector_at(const sb_vector *vector, size_t index);
+/* Forgets the elements and keeps the memory for the next ones. */
+void sb_vector_clear(sb_vector *vector);
 void sb_vector_free(sb_vector *vector);
 
 #endif

@@ -1,0 +1,315 @@
+/*
+ * Making and filling a trace.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/trace_map.h"
+#include "trace/trace_model.h"
+
+sb_trace *sb_trace_create(void) {
+    sb_trace *trace = sb_alloc_zeroed(1, sizeof *trace);
+    sb_series_init(&trace->strings, sizeof(sb_slice));
+    sb_series_init(&trace->sources, sizeof(sb_source));
+    sb_series_init(&trace->processes, sizeof(sb_process));
+    sb_series_init(&trace->threads, sizeof(sb_thread));
+    sb_series_init(&trace->tracks, sizeof(sb_track));
+    sb_series_init(&trace->contexts, sizeof(sb_context));
+    sb_series_init(&trace->notes, sizeof(sb_zone_note));
+    sb_series_init(&trace->messages, sizeof(sb_message));
+    sb_series_init(&trace->frame_sets, sizeof(sb_frame_set));
+    sb_series_init(&trace->plots, sizeof(sb_plot));
+    sb_series_init(&trace->pools, sizeof(sb_memory_pool));
+    sb_series_init(&trace->locks, sizeof(sb_lock));
+    sb_series_init(&trace->losses, sizeof(sb_loss));
+    sb_series_init(&trace->strangers, sizeof(sb_stranger));
+    sb_series_init(&trace->app_info, sizeof(sb_string));
+    sb_intern_init(&trace->interned);
+    trace->interned_numbers = sb_vector_of(sizeof(sb_string));
+    trace->thread_numbers = sb_alloc(sizeof *trace->thread_numbers);
+    trace_map_init(trace->thread_numbers);
+    trace->info.timer_multiplier = 1;
+    /* Number 0 of each of these means that there is none. */
+    sb_series_push(&trace->strings);
+    sb_series_push(&trace->sources);
+    sb_series_push(&trace->notes);
+    sb_series_push(&trace->processes);
+    sb_trace_thread(trace, 0);
+    return trace;
+}
+
+/* ---- freeing ---- */
+
+static void free_track(sb_track *track) {
+    sb_series *const all[] = {&track->start,       &track->duration,  &track->source,
+                              &track->parent,      &track->note,      &track->long_end,
+                              &track->issue_start, &track->issue_end, &track->issuer,
+                              &track->callstack,   &track->query};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        sb_series_free(all[i]);
+}
+
+static void free_context(sb_context *context) {
+    sb_series_free(&context->clocks);
+    sb_series_free(&context->value_names);
+    sb_series_free(&context->values);
+    sb_series_free(&context->markers);
+}
+
+static void free_members(sb_trace *trace) {
+    for (uint64_t i = 0; i < trace->tracks.count; i++)
+        free_track(sb_series_at(&trace->tracks, i));
+    for (uint64_t i = 0; i < trace->contexts.count; i++)
+        free_context(sb_series_at(&trace->contexts, i));
+    for (uint64_t i = 0; i < trace->frame_sets.count; i++)
+        sb_series_free(&((sb_frame_set *)sb_series_at(&trace->frame_sets, i))->frames);
+    for (uint64_t i = 0; i < trace->plots.count; i++)
+        sb_series_free(&((sb_plot *)sb_series_at(&trace->plots, i))->points);
+    for (uint64_t i = 0; i < trace->pools.count; i++)
+        sb_series_free(&((sb_memory_pool *)sb_series_at(&trace->pools, i))->events);
+    for (uint64_t i = 0; i < trace->locks.count; i++) {
+        sb_lock *lock = sb_series_at(&trace->locks, i);
+        sb_series_free(&lock->threads);
+        sb_series_free(&lock->events);
+    }
+}
+
+void sb_trace_free(sb_trace *trace) {
+    if (trace == NULL)
+        return;
+    free_members(trace);
+    sb_series *const all[] = {
+        &trace->strings,  &trace->sources, &trace->processes, &trace->threads,    &trace->tracks,
+        &trace->contexts, &trace->notes,   &trace->messages,  &trace->frame_sets, &trace->plots,
+        &trace->pools,    &trace->locks,   &trace->losses,    &trace->strangers,  &trace->app_info};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        sb_series_free(all[i]);
+    sb_intern_free(&trace->interned);
+    sb_vector_free(&trace->interned_numbers);
+    trace_map_free(trace->thread_numbers);
+    free(trace->thread_numbers);
+    sb_arena_free(&trace->arena);
+    free(trace);
+}
+
+/* ---- names ---- */
+
+sb_string sb_trace_place_string(sb_trace *trace, sb_slice text) {
+    assert(trace->strings.count < SB_NONE);
+    const sb_string number = (sb_string)trace->strings.count;
+    *(sb_slice *)sb_series_slot(&trace->strings, number) = text;
+    sb_series_publish(&trace->strings, number + UINT64_C(1));
+    return number;
+}
+
+sb_string sb_trace_add_string(sb_trace *trace, sb_slice text) {
+    return sb_trace_place_string(trace, sb_arena_copy(&trace->arena, text));
+}
+
+sb_string sb_trace_string(sb_trace *trace, sb_slice text) {
+    const uint32_t index = sb_intern_add(&trace->interned, text);
+    if (index < trace->interned_numbers.count)
+        return *(sb_string *)sb_vector_at(&trace->interned_numbers, index);
+    const sb_string number = sb_trace_place_string(trace, sb_intern_text(&trace->interned, index));
+    *(sb_string *)sb_vector_push(&trace->interned_numbers) = number;
+    return number;
+}
+
+uint32_t sb_trace_add_source(sb_trace *trace, const sb_source *source) {
+    assert(trace->sources.count < SB_NONE);
+    const uint32_t number = (uint32_t)trace->sources.count;
+    *(sb_source *)sb_series_slot(&trace->sources, number) = *source;
+    sb_series_publish(&trace->sources, number + UINT64_C(1));
+    return number;
+}
+
+uint32_t sb_trace_find_thread(const sb_trace *trace, uint64_t id) {
+    uint32_t number = 0;
+    trace_map_get(trace->thread_numbers, id, &number);
+    return number;
+}
+
+uint32_t sb_trace_thread(sb_trace *trace, uint64_t id) {
+    uint32_t number = 0;
+    if (trace_map_get(trace->thread_numbers, id, &number))
+        return number;
+    assert(trace->threads.count < SB_NONE);
+    number = (uint32_t)trace->threads.count;
+    sb_thread *thread = sb_series_slot(&trace->threads, number);
+    *thread = (sb_thread){.id = id};
+    sb_series_publish(&trace->threads, number + UINT64_C(1));
+    trace_map_set(trace->thread_numbers, id, number);
+    return number;
+}
+
+/* ---- what holds other things ---- */
+
+sb_track *sb_trace_add_track(sb_trace *trace, sb_track_kind kind, uint32_t thread,
+                             uint32_t context) {
+    assert(thread < trace->threads.count);
+    assert((kind == SB_TRACK_LANE) == (context != SB_NONE));
+    const uint64_t number = trace->tracks.count;
+    sb_track *track = sb_series_slot(&trace->tracks, number);
+    *track = (sb_track){.kind = kind,
+                        .thread = thread,
+                        .context = context,
+                        .open = SB_NONE,
+                        .last_start = INT64_MIN};
+    track->lane_id = sb_trace_thread_at(trace, thread)->id;
+    sb_series_init(&track->start, sizeof(int64_t));
+    sb_series_init(&track->duration, sizeof(uint32_t));
+    sb_series_init(&track->source, sizeof(uint32_t));
+    sb_series_init(&track->parent, sizeof(uint32_t));
+    sb_series_init(&track->note, sizeof(uint32_t));
+    sb_series_init(&track->long_end, sizeof(int64_t));
+    sb_series_init(&track->issue_start, sizeof(int64_t));
+    sb_series_init(&track->issue_end, sizeof(int64_t));
+    sb_series_init(&track->issuer, sizeof(uint32_t));
+    sb_series_init(&track->callstack, sizeof(uint32_t));
+    sb_series_init(&track->query, sizeof(uint32_t));
+    sb_series_publish(&trace->tracks, number + 1);
+    return track;
+}
+
+sb_context *sb_trace_add_context(sb_trace *trace) {
+    const uint64_t number = trace->contexts.count;
+    sb_context *context = sb_series_slot(&trace->contexts, number);
+    *context = (sb_context){.period = 1, .type = 3, .calibrated = true};
+    sb_series_init(&context->clocks, sizeof(sb_clock_pair));
+    sb_series_init(&context->value_names, sizeof(sb_value_name));
+    sb_series_init(&context->values, sizeof(sb_device_value));
+    sb_series_init(&context->markers, sizeof(sb_device_marker));
+    sb_series_publish(&trace->contexts, number + 1);
+    return context;
+}
+
+sb_frame_set *sb_trace_add_frame_set(sb_trace *trace, sb_string name, bool continuous) {
+    const uint64_t number = trace->frame_sets.count;
+    sb_frame_set *set = sb_series_slot(&trace->frame_sets, number);
+    *set = (sb_frame_set){.name = name, .continuous = continuous};
+    sb_series_init(&set->frames, sizeof(sb_frame));
+    sb_series_publish(&trace->frame_sets, number + 1);
+    return set;
+}
+
+sb_plot *sb_trace_add_plot(sb_trace *trace, sb_string name) {
+    const uint64_t number = trace->plots.count;
+    sb_plot *plot = sb_series_slot(&trace->plots, number);
+    *plot = (sb_plot){.name = name, .fill = 1};
+    sb_series_init(&plot->points, sizeof(sb_plot_point));
+    sb_series_publish(&trace->plots, number + 1);
+    return plot;
+}
+
+sb_memory_pool *sb_trace_add_pool(sb_trace *trace, sb_string name) {
+    const uint64_t number = trace->pools.count;
+    sb_memory_pool *pool = sb_series_slot(&trace->pools, number);
+    *pool = (sb_memory_pool){.name = name};
+    sb_series_init(&pool->events, sizeof(sb_memory_event));
+    sb_series_publish(&trace->pools, number + 1);
+    return pool;
+}
+
+sb_lock *sb_trace_add_lock(sb_trace *trace, uint32_t id) {
+    const uint64_t number = trace->locks.count;
+    sb_lock *lock = sb_series_slot(&trace->locks, number);
+    *lock = (sb_lock){.id = id, .valid = 1};
+    sb_series_init(&lock->threads, sizeof(uint32_t));
+    sb_series_init(&lock->events, sizeof(sb_lock_event));
+    sb_series_publish(&trace->locks, number + 1);
+    return lock;
+}
+
+void sb_trace_add_message(sb_trace *trace, const sb_message *message) {
+    const uint64_t number = trace->messages.count;
+    *(sb_message *)sb_series_slot(&trace->messages, number) = *message;
+    sb_series_publish(&trace->messages, number + 1);
+}
+
+void sb_trace_add_loss(sb_trace *trace, const sb_loss *loss) {
+    const uint64_t number = trace->losses.count;
+    *(sb_loss *)sb_series_slot(&trace->losses, number) = *loss;
+    sb_series_publish(&trace->losses, number + 1);
+}
+
+/* ---- zones ---- */
+
+/* All columns have the same segments, so that one count says when the next ones are needed. */
+static void renew_tail(sb_track *track) {
+    const uint64_t zone = track->zone_count;
+    track->tail.start = sb_series_slot(&track->start, zone);
+    track->tail.duration = sb_series_slot(&track->duration, zone);
+    track->tail.source = sb_series_slot(&track->source, zone);
+    track->tail.left = sb_series_run(zone);
+}
+
+/* Fills the columns of the next zone, which is not yet visible. */
+static uint32_t place_zone(sb_track *track, int64_t start, uint32_t duration, uint32_t source) {
+    const uint32_t zone = (uint32_t)track->zone_count;
+    if (track->tail.left == 0)
+        renew_tail(track);
+    track->tail.left--;
+    *track->tail.start++ = start;
+    *track->tail.duration++ = duration;
+    *track->tail.source++ = source;
+    if (track->open != SB_NONE)
+        *(uint32_t *)sb_series_slot(&track->parent, zone) = track->open + 1;
+    if (start < track->last_start)
+        track->unsorted = true;
+    track->last_start = start;
+    return zone;
+}
+
+static void show_zone(sb_track *track, uint32_t zone) {
+    __atomic_store_n(&track->zone_count, zone + UINT64_C(1), __ATOMIC_RELEASE);
+}
+
+uint32_t sb_track_begin(sb_track *track, int64_t start, uint32_t source) {
+    if (track->zone_count >= SB_NONE - 1)
+        return SB_NONE;
+    const uint32_t zone = place_zone(track, start, SB_ZONE_OPEN, source);
+    track->open = zone;
+    show_zone(track, zone);
+    return zone;
+}
+
+/* What stands in the column of durations; the end goes elsewhere if it does not fit there. */
+static uint32_t duration_mark(sb_track *track, uint32_t zone, int64_t start, int64_t end) {
+    if (end == SB_NO_TIME)
+        return SB_ZONE_OPEN;
+    /* In unsigned numbers, so that times from a broken file cannot overflow. */
+    const uint64_t ns = (uint64_t)end - (uint64_t)start;
+    if (end >= start && ns < SB_ZONE_LONG)
+        return (uint32_t)ns;
+    *(int64_t *)sb_series_slot(&track->long_end, zone) = end;
+    return SB_ZONE_LONG;
+}
+
+uint32_t sb_track_add(sb_track *track, int64_t start, int64_t end, uint32_t source) {
+    if (track->zone_count >= SB_NONE - 1)
+        return SB_NONE;
+    const uint32_t mark = duration_mark(track, (uint32_t)track->zone_count, start, end);
+    const uint32_t zone = place_zone(track, start, mark, source);
+    show_zone(track, zone);
+    return zone;
+}
+
+void sb_track_end(sb_track *track, int64_t end) {
+    if (track->open == SB_NONE)
+        return;
+    const uint32_t zone = track->open;
+    track->open = sb_track_zone_parent(track, zone);
+    if (end == SB_NO_TIME)
+        return;
+    const uint32_t mark = duration_mark(track, zone, sb_track_zone_start(track, zone), end);
+    __atomic_store_n((uint32_t *)sb_series_slot(&track->duration, zone), mark, __ATOMIC_RELEASE);
+}
+
+void sb_track_annotate(sb_trace *trace, sb_track *track, uint32_t zone, const sb_zone_note *note) {
+    assert(zone < track->zone_count);
+    assert(trace->notes.count < SB_NONE);
+    const uint32_t number = (uint32_t)trace->notes.count;
+    *(sb_zone_note *)sb_series_slot(&trace->notes, number) = *note;
+    sb_series_publish(&trace->notes, number + UINT64_C(1));
+    __atomic_store_n((uint32_t *)sb_series_slot(&track->note, zone), number, __ATOMIC_RELEASE);
+}

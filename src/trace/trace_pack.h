@@ -1,0 +1,59 @@
+/*
+ * The container of a trace file: from the body's bytes to compressed blocks. The opposite of
+ * trace_unpack.h, with one stream and the older header, which every reader knows.
+ */
+#ifndef SB_TRACE_PACK_H
+#define SB_TRACE_PACK_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "trace/trace_bytes.h"
+#include "trace/trace_unpack.h"
+
+typedef struct trace_packer {
+    uint8_t *at;         /* where the next byte goes */
+    uint8_t *end;        /* of the current chunk */
+    uint64_t body_bytes; /* in chunks already compressed */
+    struct trace_encoder *encoder;
+} trace_packer;
+
+/* level 0: the usual one. */
+void trace_pack_begin(trace_packer *packer, trace_compression compression, int level,
+                      sb_output *output);
+/* Compresses what is left; returns the size of the body. */
+uint64_t trace_pack_end(trace_packer *packer);
+void trace_pack_next_chunk(trace_packer *packer);
+void trace_pack_bytes(trace_packer *packer, const void *bytes, size_t size);
+void trace_pack_zeroes(trace_packer *packer, size_t size);
+
+/* The low `size` bytes of value, 1 to 8. */
+static inline void trace_pack(trace_packer *packer, uint64_t value, unsigned size) {
+    if (__builtin_expect(packer->end - packer->at >= 8, 1)) {
+        store_le(packer->at, value, size);
+        packer->at += size;
+        return;
+    }
+    uint8_t bytes[8];
+    store_le(bytes, value, sizeof bytes);
+    trace_pack_bytes(packer, bytes, size);
+}
+
+static inline void trace_pack_u64(trace_packer *packer, uint64_t value) {
+    trace_pack(packer, value, 8);
+}
+
+/* A time as its distance from *reference, which becomes the time. */
+static inline void trace_pack_time(trace_packer *packer, int64_t time, int64_t *reference) {
+    trace_pack(packer, (uint64_t)time - (uint64_t)*reference, 8);
+    *reference = time;
+}
+
+static inline void trace_pack_double(trace_packer *packer, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    trace_pack(packer, bits, 8);
+}
+
+#endif
