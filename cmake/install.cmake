@@ -8,8 +8,10 @@ install(TARGETS strobe EXPORT strobe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
 # The names of the tools that commands stand in for.
 install(CODE "
   set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
-  file(CREATE_LINK strobe \"\${bin}/tt-perf-report\" SYMBOLIC)
-  message(STATUS \"Installing: \${bin}/tt-perf-report -> strobe\")
+  foreach(name tt-perf-report tracy-csvexport csvexport-release)
+    file(CREATE_LINK strobe \"\${bin}/\${name}\" SYMBOLIC)
+    message(STATUS \"Installing: \${bin}/\${name} -> strobe\")
+  endforeach()
 ")
 
 # Completion scripts come from the option tables of the binary itself.

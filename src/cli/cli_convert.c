@@ -1,0 +1,121 @@
+/*
+ * `strobe convert IN OUT`: a trace file in another version or compression.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cli_trace.h"
+
+static int run_convert(const cli_command *command, int argc, char **argv);
+
+enum { OPT_VERSION, OPT_COMPRESSION, OPT_LEVEL };
+
+static const cli_option convert_options[] = {
+    {.id = OPT_VERSION,
+     .name = "tracy-version",
+     .argument = "VERSION",
+     .choices = "0.10.0|0.11.0",
+     .help = "the version to write: 0.11.0 opens in Tracy 0.11 and later, 0.10.0 in 0.10 to 0.14.0 "
+             "and in Tenstorrent's viewer of 0.10 (default: 0.11.0)"},
+    {.id = OPT_COMPRESSION,
+     .name = "compression",
+     .argument = "KIND",
+     .choices = "lz4|zstd",
+     .help = "lz4 is faster, zstd smaller (default: lz4)"},
+    {.id = OPT_LEVEL,
+     .name = "level",
+     .argument = "N",
+     .help = "how hard to compress: 1 to 12 for lz4, 1 to 22 for zstd"},
+};
+
+const cli_command cli_convert_command = {
+    .name = "convert",
+    .summary = "write a trace file in another version or compression",
+    .arguments = "IN OUT",
+    .about =
+        "Reads a .tracy file of any version from 0.9.0 on and writes it again. OUT appears only\n"
+        "when it is complete. What the version cannot hold is left out, and said.",
+    .examples = "  strobe convert new.tracy old.tracy --tracy-version 0.10.0\n"
+                "  strobe convert run.tracy small.tracy --compression zstd --level 19\n",
+    .options = convert_options,
+    .option_count = sizeof convert_options / sizeof convert_options[0],
+    .run = run_convert,
+};
+
+static sb_status take_options(const cli_parsed *parsed, sb_trace_write_options *options,
+                              sb_error *error) {
+    enum { LZ4_LEVEL_MAX = 12, ZSTD_LEVEL_MAX = 22 };
+    const char *level = NULL;
+    for (size_t i = 0; i < parsed->option_count; i++) {
+        const cli_parsed_option *option = &parsed->options[i];
+        if (option->id == OPT_VERSION)
+            options->version = strcmp(option->value, "0.10.0") == 0 ? SB_TRACE_VERSION_0_10
+                                                                    : SB_TRACE_VERSION_0_11;
+        else if (option->id == OPT_COMPRESSION)
+            options->compression =
+                strcmp(option->value, "zstd") == 0 ? SB_TRACE_ZSTD : SB_TRACE_LZ4;
+        else
+            level = option->value;
+    }
+    if (level == NULL)
+        return SB_OK;
+    int64_t value = 0;
+    const bool is_zstd = options->compression == SB_TRACE_ZSTD;
+    SB_TRY(cli_trace_number("level", level, 1, is_zstd ? ZSTD_LEVEL_MAX : LZ4_LEVEL_MAX, &value,
+                            error));
+    options->level = (int)value;
+    return SB_OK;
+}
+
+static bool say(const char *what, uint64_t count) {
+    if (count > 0)
+        sb_log(SB_LOG_WARNING, "%" PRIu64 " %s", count, what);
+    return count > 0;
+}
+
+/* Says what did not fit; true if something was left out. */
+static bool say_what_changed(const sb_trace *trace, const sb_trace_written *written) {
+    bool lost = say("times were moved so that zones nest", written->adjusted_times);
+    lost |= say("source locations share one, because the file can number no more",
+                written->folded_sources);
+    lost |=
+        say("texts were left out, because the file can number no more", written->dropped_strings);
+    lost |=
+        say("tracks were left out, because the file can number no more", written->dropped_tracks);
+    lost |= say("zones were on them", written->dropped_zones);
+    lost |= say("lock events of more than 64 threads were left out", written->dropped_events);
+    lost |=
+        say("values and markers of devices have no place in this version", written->dropped_values);
+    lost |= say("named time ranges have no place in this version", trace->file.skipped_sections);
+    if (written->changed_contexts > 0)
+        sb_log(SB_LOG_NOTE,
+               "%" PRIu64 " device contexts are now of type OpenCL, which all viewers "
+               "know",
+               written->changed_contexts);
+    return lost;
+}
+
+static sb_status convert(const cli_parsed *parsed, int *exit_code, sb_error *error) {
+    sb_trace_write_options options = {0};
+    if (parsed->operand_count != 2)
+        SB_FAIL(error, SB_ERR_USAGE, "name the file to read and the file to write");
+    SB_TRY(take_options(parsed, &options, error));
+    cli_trace opened;
+    sb_output output = {.descriptor = -1};
+    sb_status status = cli_trace_open(&opened, parsed->operands[0], error);
+    if (status == SB_OK)
+        status = sb_output_to_file(&output, parsed->operands[1], error);
+    if (status == SB_OK) {
+        sb_trace_written written;
+        sb_trace_write(opened.trace, &options, &output, &written);
+        if (say_what_changed(opened.trace, &written) || opened.is_partial)
+            *exit_code = SB_EXIT_PARTIAL;
+        status = sb_output_finish(&output, error);
+    }
+    cli_trace_close(&opened);
+    return status;
+}
+
+static int run_convert(const cli_command *command, int argc, char **argv) {
+    return cli_trace_run(command, argc, argv, convert);
+}

@@ -1,0 +1,204 @@
+/*
+ * `strobe info FILE`: what a trace file holds.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli_trace.h"
+
+static int run_info(const cli_command *command, int argc, char **argv);
+
+enum { OPT_TRACKS };
+
+static const cli_option info_options[] = {
+    {.id = OPT_TRACKS, .name = "tracks", .help = "a line for every thread and device lane"},
+};
+
+const cli_command cli_info_command = {
+    .name = "info",
+    .summary = "say what a trace file holds",
+    .arguments = "FILE",
+    .about =
+        "Prints the version of a .tracy file, the program and the machine it was recorded on,\n"
+        "how much of everything it holds, what was lost, and which sections take the space.",
+    .examples = "  strobe info run.tracy\n"
+                "  strobe info --tracks run.tracy\n",
+    .options = info_options,
+    .option_count = sizeof info_options / sizeof info_options[0],
+    .run = run_info,
+};
+
+/* ---- lines ---- */
+
+static void put_label(sb_output *output, const char *label) {
+    sb_put_format(output, "%-14s", label);
+}
+
+/* A text on lines of its own is indented under its label. */
+static void put_text(sb_output *output, const char *label, sb_slice text) {
+    sb_arena arena = {0};
+    bool first = true;
+    while (text.size > 0) {
+        const sb_slice line = sb_slice_cut(text, '\n', &text);
+        if (line.size == 0)
+            continue;
+        put_label(output, first ? label : "");
+        sb_put(output, sb_utf8_clean(&arena, line));
+        sb_put_char(output, '\n');
+        first = false;
+    }
+    sb_arena_free(&arena);
+}
+
+static void put_count(sb_output *output, const char *label, uint64_t count) {
+    if (count == 0)
+        return;
+    char text[SB_NUMBER_SIZE];
+    put_label(output, label);
+    sb_put(output, (sb_slice){text, sb_format_fixed((double)count, 0, true, text)});
+    sb_put_char(output, '\n');
+}
+
+static void put_date(sb_output *output, const char *label, uint64_t seconds) {
+    char text[64];
+    struct tm date;
+    const time_t moment = (time_t)seconds;
+    if (seconds == 0 || gmtime_r(&moment, &date) == NULL)
+        return;
+    if (strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
+        return;
+    put_text(output, label, sb_slice_of(text));
+}
+
+/* ---- parts ---- */
+
+static void put_file(sb_output *output, const sb_trace_file *file) {
+    put_label(output, "format");
+    sb_put_format(output, "Tracy %u.%u.%u%s, %s, %u stream%s\n", file->version >> 16,
+                  file->version >> 8 & 0xFF, file->version & 0xFF,
+                  file->tenstorrent ? " (Tenstorrent's layout)" : "", file->compression,
+                  file->stream_count, file->stream_count == 1 ? "" : "s");
+    put_label(output, "size");
+    sb_put_format(output, "%" PRIu64 " bytes, %" PRIu64 " unpacked\n", file->file_bytes,
+                  file->body_bytes);
+}
+
+static void put_origin(sb_output *output, const sb_trace *trace) {
+    char text[SB_NUMBER_SIZE];
+    const sb_trace_info *info = &trace->info;
+    put_text(output, "program", info->program);
+    put_text(output, "capture", info->capture_name);
+    put_date(output, "recorded", info->captured_at);
+    put_date(output, "built", info->built_at);
+    put_count(output, "process", info->process_id);
+    put_text(output, "host", info->host);
+    put_text(output, "duration", cli_format_time(info->last_time, text));
+    if (info->crash.thread_id != 0) {
+        put_text(output, "crash", cli_format_time(info->crash.time, text));
+        put_text(output, "", sb_trace_text(trace, info->crash.message));
+    }
+}
+
+static uint64_t count_tracks(const sb_trace *trace, bool devices) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++)
+        count += (sb_trace_track(trace, i)->kind == SB_TRACK_LANE) == devices;
+    return count;
+}
+
+static uint64_t count_inner(const sb_series *outer, size_t offset) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < sb_series_count(outer); i++)
+        count += sb_series_count(
+            (const sb_series *)(const void *)((const char *)sb_series_at(outer, i) + offset));
+    return count;
+}
+
+static void put_counts(sb_output *output, const sb_trace *trace) {
+    put_count(output, "threads", count_tracks(trace, false));
+    put_count(output, "zones", sb_trace_zone_count(trace, false));
+    put_count(output, "devices", sb_series_count(&trace->contexts));
+    put_count(output, "lanes", count_tracks(trace, true));
+    put_count(output, "device zones", sb_trace_zone_count(trace, true));
+    put_count(output, "sources", sb_series_count(&trace->sources) - 1);
+    put_count(output, "strings", sb_series_count(&trace->strings) - 1);
+    put_count(output, "messages", sb_series_count(&trace->messages));
+    put_count(output, "frame sets", sb_series_count(&trace->frame_sets));
+    put_count(output, "frames", count_inner(&trace->frame_sets, offsetof(sb_frame_set, frames)));
+    put_count(output, "plots", sb_series_count(&trace->plots));
+    put_count(output, "plot points", count_inner(&trace->plots, offsetof(sb_plot, points)));
+    put_count(output, "allocations", count_inner(&trace->pools, offsetof(sb_memory_pool, events)));
+    put_count(output, "locks", sb_series_count(&trace->locks));
+    put_count(output, "lock events", count_inner(&trace->locks, offsetof(sb_lock, events)));
+    put_count(output, "time ranges", trace->file.skipped_sections);
+    put_count(output, "bad references", trace->file.bad_references);
+    for (uint64_t i = 0; i < sb_series_count(&trace->losses); i++) {
+        const sb_loss *loss = sb_series_at(&trace->losses, i);
+        put_text(output, "lost", sb_trace_text(trace, loss->text));
+    }
+}
+
+static void put_tracks(sb_output *output, const sb_trace *trace) {
+    sb_arena arena = {0};
+    sb_put_text(output, "\nTracks\n");
+    for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
+        char buffer[32];
+        const sb_track *track = sb_trace_track(trace, i);
+        const sb_slice name = sb_utf8_clean(&arena, sb_trace_track_name(trace, track, buffer));
+        sb_put_format(output, "%12" PRIu64 " zones  ", sb_track_zone_count(track));
+        if (track->kind == SB_TRACK_LANE) {
+            const sb_context *context = sb_trace_context(trace, track->context);
+            sb_put(output, sb_utf8_clean(&arena, sb_trace_text(trace, context->name)));
+            sb_put_text(output, ": ");
+        }
+        sb_put(output, name);
+        sb_put_char(output, '\n');
+    }
+    sb_arena_free(&arena);
+}
+
+static void put_sections(sb_output *output, const sb_trace_file *file) {
+    sb_put_text(output, "\nSections, by size unpacked\n");
+    bool shown[SB_TRACE_SECTIONS] = {false};
+    for (;;) {
+        unsigned largest = 0;
+        for (unsigned i = 1; i < SB_TRACE_SECTIONS; i++) {
+            if (!shown[i] &&
+                (largest == 0 || file->section_bytes[i] > file->section_bytes[largest]))
+                largest = i;
+        }
+        /* An empty list takes eight bytes; those say nothing. */
+        if (largest == 0 || file->section_bytes[largest] <= 8)
+            return;
+        shown[largest] = true;
+        sb_put_format(output, "%16" PRIu64 "  %s\n", file->section_bytes[largest],
+                      sb_trace_section_name(largest));
+    }
+}
+
+static sb_status print_info(const cli_parsed *parsed, int *exit_code, sb_error *error) {
+    if (parsed->operand_count != 1)
+        SB_FAIL(error, SB_ERR_USAGE, "name one trace file");
+    cli_trace opened;
+    const sb_status status = cli_trace_open(&opened, parsed->operands[0], error);
+    if (status != SB_OK) {
+        cli_trace_close(&opened);
+        return status;
+    }
+    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    put_file(&output, &opened.trace->file);
+    put_origin(&output, opened.trace);
+    put_counts(&output, opened.trace);
+    if (parsed->option_count > 0)
+        put_tracks(&output, opened.trace);
+    put_sections(&output, &opened.trace->file);
+    *exit_code = opened.is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
+    cli_trace_close(&opened);
+    return sb_output_finish(&output, error);
+}
+
+static int run_info(const cli_command *command, int argc, char **argv) {
+    return cli_trace_run(command, argc, argv, print_info);
+}

@@ -1,0 +1,97 @@
+#include "cli/cli_trace.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+sb_status cli_trace_open(cli_trace *opened, const char *path, sb_error *error) {
+    *opened = (cli_trace){.file = {.kind = SB_FILE_BORROWED}};
+    SB_TRY(sb_file_open(&opened->file, path, error));
+    const sb_trace_read_options options = {.file = &opened->file};
+    sb_error reason = {0};
+    const sb_status status = sb_trace_read(opened->file.text, &options, &opened->trace, &reason);
+    if (opened->trace == NULL)
+        SB_FAIL(error, status, "%s: %s", path, reason.message);
+    if (status != SB_OK) {
+        opened->is_partial = true;
+        sb_log(SB_LOG_WARNING, "%s: damaged, shown is what comes before: %s", path, reason.message);
+    }
+    return SB_OK;
+}
+
+void cli_trace_close(cli_trace *opened) {
+    sb_trace_free(opened->trace);
+    sb_file_close(&opened->file);
+    *opened = (cli_trace){0};
+}
+
+int cli_trace_report(const char *command, const sb_error *error) {
+    sb_log(SB_LOG_ERROR, "%s", error->message);
+    if (error->status == SB_ERR_USAGE)
+        sb_log(SB_LOG_NOTE, "'strobe %s --help' lists the options", command);
+    return error->status == SB_ERR_USAGE ? SB_EXIT_USAGE : SB_EXIT_ERROR;
+}
+
+static int print_help(const cli_command *command) {
+    char program[64];
+    snprintf(program, sizeof program, "strobe %s", command->name);
+    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    cli_print_help(command, program, &output);
+    return sb_output_finish(&output, NULL) == SB_OK ? SB_EXIT_DONE : SB_EXIT_ERROR;
+}
+
+int cli_trace_run(const cli_command *command, int argc, char **argv, cli_trace_action action) {
+    cli_parsed parsed;
+    sb_error error = {0};
+    int exit_code = SB_EXIT_DONE;
+    sb_status status = cli_parse(command, false, argc, argv, &parsed, &error);
+    if (status == SB_OK && parsed.wants_help)
+        exit_code = print_help(command);
+    else if (status == SB_OK)
+        status = action(&parsed, &exit_code, &error);
+    if (status != SB_OK)
+        exit_code = cli_trace_report(command->name, &error);
+    cli_parsed_free(&parsed);
+    return exit_code;
+}
+
+sb_status cli_trace_number(const char *option, const char *text, int64_t least, int64_t most,
+                           int64_t *value, sb_error *error) {
+    if (sb_parse_int64(sb_slice_of(text), value) && *value >= least && *value <= most)
+        return SB_OK;
+    SB_FAIL(error, SB_ERR_USAGE, "--%s: '%s' is no number from %lld to %lld", option, text,
+            (long long)least, (long long)most);
+}
+
+void cli_put_json_text(sb_output *output, sb_slice text) {
+    sb_arena arena = {0};
+    const sb_slice clean = sb_utf8_clean(&arena, text);
+    sb_put_char(output, '"');
+    for (size_t i = 0; i < clean.size; i++) {
+        const char c = clean.data[i];
+        if (c == '"' || c == '\\')
+            sb_put_char(output, '\\');
+        sb_put_char(output, c);
+    }
+    sb_put_char(output, '"');
+    sb_arena_free(&arena);
+}
+
+sb_slice cli_format_time(int64_t ns, char text[SB_NUMBER_SIZE]) {
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}};
+    enum { DECIMALS = 3 };
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if ((double)ns < units[i].ns && (double)ns > -units[i].ns)
+            continue;
+        const size_t size = sb_format_fixed((double)ns / units[i].ns, DECIMALS, false, text);
+        const size_t unit_size = strlen(units[i].unit);
+        memcpy(text + size, units[i].unit, unit_size);
+        return (sb_slice){text, size + unit_size};
+    }
+    const size_t size = sb_format_int64(ns, text);
+    memcpy(text + size, " ns", 3);
+    return (sb_slice){text, size + 3};
+}

@@ -1,0 +1,35 @@
+/*
+ * What the commands on trace files share: opening one, and the way a command runs.
+ */
+#ifndef SB_CLI_TRACE_H
+#define SB_CLI_TRACE_H
+
+#include "cli/cli.h"
+#include "trace/trace.h"
+
+/* A trace file that was opened and read. */
+typedef struct cli_trace {
+    sb_file file;
+    sb_trace *trace;
+    bool is_partial; /* it is damaged; a warning has said where */
+} cli_trace;
+
+sb_status cli_trace_open(cli_trace *opened, const char *path, sb_error *error);
+void cli_trace_close(cli_trace *opened);
+
+/* Does the work of a command, once its options are parsed. */
+typedef sb_status (*cli_trace_action)(const cli_parsed *parsed, int *exit_code, sb_error *error);
+
+/* Parses, shows help, runs the action and reports its error. */
+int cli_trace_run(const cli_command *command, int argc, char **argv, cli_trace_action action);
+/* Prints an error and returns the exit code for it. */
+int cli_trace_report(const char *command, const sb_error *error);
+/* A number of at least `least` as the value of an option. */
+sb_status cli_trace_number(const char *option, const char *text, int64_t least, int64_t most,
+                           int64_t *value, sb_error *error);
+/* text as a JSON string, quotes included. */
+void cli_put_json_text(sb_output *output, sb_slice text);
+/* 1.234 ms, 12 ns: a time for people. */
+sb_slice cli_format_time(int64_t ns, char text[SB_NUMBER_SIZE]);
+
+#endif
