@@ -212,11 +212,7 @@ static bool needs_quotes(sb_slice field) {
     return false;
 }
 
-void sb_put_csv(sb_output *output, sb_slice field) {
-    if (!needs_quotes(field)) {
-        sb_put(output, field);
-        return;
-    }
+void sb_put_quoted(sb_output *output, sb_slice field) {
     sb_put_char(output, '"');
     for (size_t i = 0; i < field.size; i++) {
         if (field.data[i] == '"')
@@ -224,6 +220,13 @@ void sb_put_csv(sb_output *output, sb_slice field) {
         sb_put_char(output, field.data[i]);
     }
     sb_put_char(output, '"');
+}
+
+void sb_put_csv(sb_output *output, sb_slice field) {
+    if (needs_quotes(field))
+        sb_put_quoted(output, field);
+    else
+        sb_put(output, field);
 }
 
 sb_slice sb_output_text(const sb_output *output) {

@@ -68,7 +68,9 @@ static inline void sb_put_char(sb_output *output, char c) {
 void sb_put_fill(sb_output *output, char c, size_t count);
 void sb_put_format(sb_output *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* One CSV field, quoted if it needs to be. */
+/* One CSV field in quotes, those inside doubled. */
+void sb_put_quoted(sb_output *output, sb_slice field);
+/* One CSV field, quoted if it needs to be between commas. */
 void sb_put_csv(sb_output *output, sb_slice field);
 
 /* What is in the buffer of a memory output; valid until the next write. */

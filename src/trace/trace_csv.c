@@ -23,18 +23,10 @@ static bool needs_quotes(const csv_writer *writer, sb_slice field) {
 }
 
 void csv_put_field(const csv_writer *writer, sb_slice field) {
-    sb_output *output = writer->output;
-    if (writer->options->compat || !needs_quotes(writer, field)) {
-        sb_put(output, field);
-        return;
-    }
-    sb_put_char(output, '"');
-    for (size_t i = 0; i < field.size; i++) {
-        if (field.data[i] == '"')
-            sb_put_char(output, '"');
-        sb_put_char(output, field.data[i]);
-    }
-    sb_put_char(output, '"');
+    if (!writer->options->compat && needs_quotes(writer, field))
+        sb_put_quoted(writer->output, field);
+    else
+        sb_put(writer->output, field);
 }
 
 void csv_put_separator(const csv_writer *writer) {
