@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void fail_without_memory(size_t size) {
+_Noreturn void sb_out_of_memory(size_t size) {
     fprintf(stderr, "strobe: out of memory (%zu bytes asked for)\n", size);
     exit(1);
 }
@@ -16,14 +16,14 @@ static _Noreturn void fail_without_memory(size_t size) {
 void *sb_alloc(size_t size) {
     void *block = malloc(size > 0 ? size : 1);
     if (block == NULL)
-        fail_without_memory(size);
+        sb_out_of_memory(size);
     return block;
 }
 
 void *sb_alloc_zeroed(size_t count, size_t size) {
     void *block = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
     if (block == NULL)
-        fail_without_memory(count * size);
+        sb_out_of_memory(count * size);
     return block;
 }
 
@@ -31,10 +31,10 @@ void *sb_realloc(void *block, size_t count, size_t size) {
     assert(count > 0);
     assert(size > 0);
     if (count > SIZE_MAX / size)
-        fail_without_memory(SIZE_MAX);
+        sb_out_of_memory(SIZE_MAX);
     void *moved = realloc(block, count * size);
     if (moved == NULL)
-        fail_without_memory(count * size);
+        sb_out_of_memory(count * size);
     return moved;
 }
 

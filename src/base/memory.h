@@ -16,6 +16,8 @@
 
 #include "base/slice.h"
 
+/* Ends the process with a sentence; for code that asks the system itself. */
+_Noreturn void sb_out_of_memory(size_t size);
 /* malloc, calloc and realloc that end the process when there is no memory. */
 void *sb_alloc(size_t size);
 void *sb_alloc_zeroed(size_t count, size_t size);

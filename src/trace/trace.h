@@ -16,6 +16,7 @@
  *
  * Its parts:
  *
+ *   trace_store.h    memory for long columns, kept in a file beyond a bound (sb_trace_bound)
  *   trace_series.h   lists that grow while others read them (sb_series)
  *   trace_model.h    the model and the questions it answers (sb_trace, sb_track, sb_trace_stats)
  *   trace_file.h     reading and writing .tracy files (sb_trace_read, sb_trace_write)
@@ -39,5 +40,6 @@
 #include "trace/trace_file.h"
 #include "trace/trace_model.h"
 #include "trace/trace_series.h"
+#include "trace/trace_store.h"
 
 #endif

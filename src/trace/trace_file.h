@@ -18,6 +18,7 @@
 typedef struct sb_trace_read_options {
     unsigned threads; /* that decode; 0: as many as there are processors */
     sb_file *file;    /* what the bytes are of, if its pages may be given back; else NULL */
+    const sb_trace_bound *bound; /* of what the trace keeps in memory; NULL: all */
 } sb_trace_read_options;
 
 /*

@@ -7,23 +7,24 @@
 #include "trace/trace_map.h"
 #include "trace/trace_model.h"
 
-sb_trace *sb_trace_create(void) {
+static sb_trace *create_in(sb_store *store) {
     sb_trace *trace = sb_alloc_zeroed(1, sizeof *trace);
-    sb_series_init(&trace->strings, sizeof(sb_slice));
-    sb_series_init(&trace->sources, sizeof(sb_source));
-    sb_series_init(&trace->processes, sizeof(sb_process));
-    sb_series_init(&trace->threads, sizeof(sb_thread));
-    sb_series_init(&trace->tracks, sizeof(sb_track));
-    sb_series_init(&trace->contexts, sizeof(sb_context));
-    sb_series_init(&trace->notes, sizeof(sb_zone_note));
-    sb_series_init(&trace->messages, sizeof(sb_message));
-    sb_series_init(&trace->frame_sets, sizeof(sb_frame_set));
-    sb_series_init(&trace->plots, sizeof(sb_plot));
-    sb_series_init(&trace->pools, sizeof(sb_memory_pool));
-    sb_series_init(&trace->locks, sizeof(sb_lock));
-    sb_series_init(&trace->losses, sizeof(sb_loss));
-    sb_series_init(&trace->strangers, sizeof(sb_stranger));
-    sb_series_init(&trace->app_info, sizeof(sb_string));
+    trace->store = store;
+    sb_series_init(&trace->strings, sizeof(sb_slice), trace->store);
+    sb_series_init(&trace->sources, sizeof(sb_source), NULL);
+    sb_series_init(&trace->processes, sizeof(sb_process), NULL);
+    sb_series_init(&trace->threads, sizeof(sb_thread), NULL);
+    sb_series_init(&trace->tracks, sizeof(sb_track), NULL);
+    sb_series_init(&trace->contexts, sizeof(sb_context), NULL);
+    sb_series_init(&trace->notes, sizeof(sb_zone_note), trace->store);
+    sb_series_init(&trace->messages, sizeof(sb_message), trace->store);
+    sb_series_init(&trace->frame_sets, sizeof(sb_frame_set), NULL);
+    sb_series_init(&trace->plots, sizeof(sb_plot), NULL);
+    sb_series_init(&trace->pools, sizeof(sb_memory_pool), NULL);
+    sb_series_init(&trace->locks, sizeof(sb_lock), NULL);
+    sb_series_init(&trace->losses, sizeof(sb_loss), NULL);
+    sb_series_init(&trace->strangers, sizeof(sb_stranger), NULL);
+    sb_series_init(&trace->app_info, sizeof(sb_string), NULL);
     sb_intern_init(&trace->interned);
     trace->interned_numbers = sb_vector_of(sizeof(sb_string));
     trace->thread_numbers = sb_alloc(sizeof *trace->thread_numbers);
@@ -36,6 +37,24 @@ sb_trace *sb_trace_create(void) {
     sb_series_push(&trace->processes);
     sb_trace_thread(trace, 0);
     return trace;
+}
+
+sb_trace *sb_trace_create(void) {
+    sb_store *store = NULL;
+    sb_store_create(NULL, &store, NULL); /* cannot fail without a file */
+    return create_in(store);
+}
+
+sb_status sb_trace_create_bounded(const sb_trace_bound *bound, sb_trace **trace, sb_error *error) {
+    sb_store *store = NULL;
+    *trace = NULL;
+    SB_TRY(sb_store_create(bound, &store, error));
+    *trace = create_in(store);
+    return SB_OK;
+}
+
+void sb_trace_trim(const sb_trace *trace) {
+    sb_store_trim(trace->store);
 }
 
 /* ---- freeing ---- */
@@ -89,6 +108,7 @@ void sb_trace_free(sb_trace *trace) {
     trace_map_free(trace->thread_numbers);
     free(trace->thread_numbers);
     sb_arena_free(&trace->arena);
+    sb_store_free(trace->store);
     free(trace);
 }
 
@@ -97,8 +117,7 @@ void sb_trace_free(sb_trace *trace) {
 sb_string sb_trace_place_string(sb_trace *trace, sb_slice text) {
     assert(trace->strings.count < SB_NONE);
     const sb_string number = (sb_string)trace->strings.count;
-    *(sb_slice *)sb_series_slot(&trace->strings, number) = text;
-    sb_series_publish(&trace->strings, number + UINT64_C(1));
+    sb_series_add(&trace->strings, &text);
     return number;
 }
 
@@ -118,8 +137,7 @@ sb_string sb_trace_string(sb_trace *trace, sb_slice text) {
 uint32_t sb_trace_add_source(sb_trace *trace, const sb_source *source) {
     assert(trace->sources.count < SB_NONE);
     const uint32_t number = (uint32_t)trace->sources.count;
-    *(sb_source *)sb_series_slot(&trace->sources, number) = *source;
-    sb_series_publish(&trace->sources, number + UINT64_C(1));
+    sb_series_add(&trace->sources, source);
     return number;
 }
 
@@ -156,17 +174,17 @@ sb_track *sb_trace_add_track(sb_trace *trace, sb_track_kind kind, uint32_t threa
                         .open = SB_NONE,
                         .last_start = INT64_MIN};
     track->lane_id = sb_trace_thread_at(trace, thread)->id;
-    sb_series_init(&track->start, sizeof(int64_t));
-    sb_series_init(&track->duration, sizeof(uint32_t));
-    sb_series_init(&track->source, sizeof(uint32_t));
-    sb_series_init(&track->parent, sizeof(uint32_t));
-    sb_series_init(&track->note, sizeof(uint32_t));
-    sb_series_init(&track->long_end, sizeof(int64_t));
-    sb_series_init(&track->issue_start, sizeof(int64_t));
-    sb_series_init(&track->issue_end, sizeof(int64_t));
-    sb_series_init(&track->issuer, sizeof(uint32_t));
-    sb_series_init(&track->callstack, sizeof(uint32_t));
-    sb_series_init(&track->query, sizeof(uint32_t));
+    sb_series_init(&track->start, sizeof(int64_t), trace->store);
+    sb_series_init(&track->duration, sizeof(uint32_t), trace->store);
+    sb_series_init(&track->source, sizeof(uint32_t), trace->store);
+    sb_series_init(&track->parent, sizeof(uint32_t), trace->store);
+    sb_series_init(&track->note, sizeof(uint32_t), trace->store);
+    sb_series_init(&track->long_end, sizeof(int64_t), trace->store);
+    sb_series_init(&track->issue_start, sizeof(int64_t), trace->store);
+    sb_series_init(&track->issue_end, sizeof(int64_t), trace->store);
+    sb_series_init(&track->issuer, sizeof(uint32_t), trace->store);
+    sb_series_init(&track->callstack, sizeof(uint32_t), trace->store);
+    sb_series_init(&track->query, sizeof(uint32_t), trace->store);
     sb_series_publish(&trace->tracks, number + 1);
     return track;
 }
@@ -175,10 +193,10 @@ sb_context *sb_trace_add_context(sb_trace *trace) {
     const uint64_t number = trace->contexts.count;
     sb_context *context = sb_series_slot(&trace->contexts, number);
     *context = (sb_context){.period = 1, .type = 3, .calibrated = true};
-    sb_series_init(&context->clocks, sizeof(sb_clock_pair));
-    sb_series_init(&context->value_names, sizeof(sb_value_name));
-    sb_series_init(&context->values, sizeof(sb_device_value));
-    sb_series_init(&context->markers, sizeof(sb_device_marker));
+    sb_series_init(&context->clocks, sizeof(sb_clock_pair), NULL);
+    sb_series_init(&context->value_names, sizeof(sb_value_name), NULL);
+    sb_series_init(&context->values, sizeof(sb_device_value), trace->store);
+    sb_series_init(&context->markers, sizeof(sb_device_marker), trace->store);
     sb_series_publish(&trace->contexts, number + 1);
     return context;
 }
@@ -187,7 +205,7 @@ sb_frame_set *sb_trace_add_frame_set(sb_trace *trace, sb_string name, bool conti
     const uint64_t number = trace->frame_sets.count;
     sb_frame_set *set = sb_series_slot(&trace->frame_sets, number);
     *set = (sb_frame_set){.name = name, .continuous = continuous};
-    sb_series_init(&set->frames, sizeof(sb_frame));
+    sb_series_init(&set->frames, sizeof(sb_frame), trace->store);
     sb_series_publish(&trace->frame_sets, number + 1);
     return set;
 }
@@ -196,7 +214,7 @@ sb_plot *sb_trace_add_plot(sb_trace *trace, sb_string name) {
     const uint64_t number = trace->plots.count;
     sb_plot *plot = sb_series_slot(&trace->plots, number);
     *plot = (sb_plot){.name = name, .fill = 1};
-    sb_series_init(&plot->points, sizeof(sb_plot_point));
+    sb_series_init(&plot->points, sizeof(sb_plot_point), trace->store);
     sb_series_publish(&trace->plots, number + 1);
     return plot;
 }
@@ -205,7 +223,7 @@ sb_memory_pool *sb_trace_add_pool(sb_trace *trace, sb_string name) {
     const uint64_t number = trace->pools.count;
     sb_memory_pool *pool = sb_series_slot(&trace->pools, number);
     *pool = (sb_memory_pool){.name = name};
-    sb_series_init(&pool->events, sizeof(sb_memory_event));
+    sb_series_init(&pool->events, sizeof(sb_memory_event), trace->store);
     sb_series_publish(&trace->pools, number + 1);
     return pool;
 }
@@ -214,33 +232,37 @@ sb_lock *sb_trace_add_lock(sb_trace *trace, uint32_t id) {
     const uint64_t number = trace->locks.count;
     sb_lock *lock = sb_series_slot(&trace->locks, number);
     *lock = (sb_lock){.id = id, .valid = 1};
-    sb_series_init(&lock->threads, sizeof(uint32_t));
-    sb_series_init(&lock->events, sizeof(sb_lock_event));
+    sb_series_init(&lock->threads, sizeof(uint32_t), NULL);
+    sb_series_init(&lock->events, sizeof(sb_lock_event), trace->store);
     sb_series_publish(&trace->locks, number + 1);
     return lock;
 }
 
 void sb_trace_add_message(sb_trace *trace, const sb_message *message) {
-    const uint64_t number = trace->messages.count;
-    *(sb_message *)sb_series_slot(&trace->messages, number) = *message;
-    sb_series_publish(&trace->messages, number + 1);
+    sb_series_add(&trace->messages, message);
 }
 
 void sb_trace_add_loss(sb_trace *trace, const sb_loss *loss) {
-    const uint64_t number = trace->losses.count;
-    *(sb_loss *)sb_series_slot(&trace->losses, number) = *loss;
-    sb_series_publish(&trace->losses, number + 1);
+    sb_series_add(&trace->losses, loss);
 }
 
 /* ---- zones ---- */
 
-/* All columns have the same segments, so that one count says when the next ones are needed. */
+/*
+ * All columns have the same segments, so that one count says when the next ones are needed. Long
+ * ones are taken in pieces, to tell the store how much was written: all columns, or nearly.
+ */
 static void renew_tail(sb_track *track) {
+    enum { PIECE = 16384, HOST_ZONE_BYTES = 24, LANE_ZONE_BYTES = 52 };
     const uint64_t zone = track->zone_count;
+    const uint64_t run = sb_series_run(zone);
+    const uint64_t piece = run < PIECE ? run : PIECE;
+    sb_store_touch(track->start.store,
+                   piece * (track->kind == SB_TRACK_LANE ? LANE_ZONE_BYTES : HOST_ZONE_BYTES));
     track->tail.start = sb_series_slot(&track->start, zone);
     track->tail.duration = sb_series_slot(&track->duration, zone);
     track->tail.source = sb_series_slot(&track->source, zone);
-    track->tail.left = sb_series_run(zone);
+    track->tail.left = piece;
 }
 
 /* Fills the columns of the next zone, which is not yet visible. */
@@ -309,7 +331,6 @@ void sb_track_annotate(sb_trace *trace, sb_track *track, uint32_t zone, const sb
     assert(zone < track->zone_count);
     assert(trace->notes.count < SB_NONE);
     const uint32_t number = (uint32_t)trace->notes.count;
-    *(sb_zone_note *)sb_series_slot(&trace->notes, number) = *note;
-    sb_series_publish(&trace->notes, number + UINT64_C(1));
+    sb_series_add(&trace->notes, note);
     __atomic_store_n((uint32_t *)sb_series_slot(&track->note, zone), number, __ATOMIC_RELEASE);
 }

@@ -321,11 +321,22 @@ typedef struct sb_trace {
     sb_series app_info;         /* sb_string */
     sb_slice opaque[SB_OPAQUE_COUNT];
     struct trace_map *thread_numbers;
+    sb_store *store; /* where the long columns live */
 } sb_trace;
 
 /* ---- making one ---- */
 
 sb_trace *sb_trace_create(void);
+/*
+ * A trace that keeps about bound->bytes of its columns in memory, and the rest in a file that has
+ * no name and goes away with the trace (or with the process, however it ends). Everything below
+ * works as on any other trace, also for threads that read while another records. Bounded are zones,
+ * messages, points, frames, memory and lock events; texts and names stay in memory. If the disk is
+ * full it goes on in memory: sb_store_failure(trace->store) says so, as errno.
+ */
+sb_status sb_trace_create_bounded(const sb_trace_bound *bound, sb_trace **trace, sb_error *error);
+/* Takes the pages of a bounded trace out of memory now. For threads that read through it. */
+void sb_trace_trim(const sb_trace *trace);
 void sb_trace_free(sb_trace *trace);
 
 /* The number of text, the same for the same text. */
@@ -430,10 +441,14 @@ typedef struct sb_zone_block {
     const uint32_t *note;   /* NULL: none of them has one */
 } sb_zone_block;
 
-/* The block that begins with this zone and ends before zone number `end` at the latest. */
+/*
+ * The block that begins with this zone and ends before zone number `end` at the latest. It is said
+ * to the store, so that going through all blocks keeps a bounded trace within its bound.
+ */
 static inline sb_zone_block sb_track_block(const sb_track *track, uint64_t zone, uint64_t end) {
+    enum { LONGEST = 1 << 15, ZONE_BYTES = 24 };
     assert(zone < end);
-    const uint64_t left = end - zone;
+    const uint64_t left = end - zone < LONGEST ? end - zone : LONGEST;
     const uint64_t run = sb_series_run(zone);
     const sb_zone_block block = {.count = run < left ? run : left,
                                  .start = sb_series_find(&track->start, zone),
@@ -444,6 +459,7 @@ static inline sb_zone_block sb_track_block(const sb_track *track, uint64_t zone,
     assert(block.start != NULL);
     assert(block.duration != NULL);
     assert(block.source != NULL);
+    sb_store_touch(track->start.store, block.count * ZONE_BYTES);
     return block;
 }
 

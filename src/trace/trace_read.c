@@ -54,8 +54,10 @@ static const section_reader section_readers[SECTION_END] = {
     [SECTION_SOURCE_FILES] = read_source_files,
 };
 
-static void reader_init(trace_reader *reader, trace_unpacker *unpacker, sb_error *error) {
-    *reader = (trace_reader){.trace = sb_trace_create()};
+static sb_status reader_init(trace_reader *reader, trace_unpacker *unpacker,
+                             const sb_trace_bound *bound, sb_error *error) {
+    *reader = (trace_reader){.trace = NULL};
+    SB_TRY(sb_trace_create_bounded(bound, &reader->trace, error));
     trace_input_begin(&reader->input, unpacker, error);
     trace_map_init(&reader->tokens);
     trace_map_init(&reader->ids);
@@ -64,6 +66,7 @@ static void reader_init(trace_reader *reader, trace_unpacker *unpacker, sb_error
     reader->late_ids = sb_vector_of(sizeof(late_id));
     reader->late_names = sb_vector_of(sizeof(late_name));
     reader->sources = sb_alloc_zeroed(SOURCE_NUMBERS, sizeof *reader->sources);
+    return SB_OK;
 }
 
 static void reader_free(trace_reader *reader) {
@@ -140,7 +143,11 @@ static sb_status attempt(sb_slice bytes, const sb_trace_read_options *options, b
     *trace = NULL;
     SB_TRY(trace_unpack_begin(&unpacker, bytes, options->threads, error));
     trace_reader reader;
-    reader_init(&reader, unpacker, error);
+    const sb_status begun = reader_init(&reader, unpacker, options->bound, error);
+    if (begun != SB_OK) {
+        trace_unpack_end(unpacker);
+        return begun;
+    }
     reader.input.file = options->file;
     read_body(&reader, tenstorrent);
     sb_trace_file *file = &reader.trace->file;

@@ -14,7 +14,7 @@
  * acquire order (sb_series_count) and reads below it. Segment pointers are published the same way,
  * for sparse series that are written behind the count. The price: a segment is never given back
  * before the whole series, and the last one is up to half unused (untouched pages of it cost no
- * memory).
+ * memory). Long segments live in a store, which may keep them in a file (trace_store.h).
  */
 #ifndef SB_TRACE_SERIES_H
 #define SB_TRACE_SERIES_H
@@ -23,12 +23,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/trace_store.h"
+
 enum { SB_SERIES_SEGMENTS = 34, SB_SERIES_FIRST_BITS = 6 };
 
 typedef struct sb_series {
     char *segments[SB_SERIES_SEGMENTS];
     size_t element_size;
     uint64_t count;
+    sb_store *store; /* where long segments live; NULL: on the heap */
 } sb_series;
 
 /* Where an element stands. */
@@ -47,7 +50,8 @@ static inline uint64_t sb_series_segment_size(unsigned segment) {
     return UINT64_C(1) << (segment + SB_SERIES_FIRST_BITS);
 }
 
-void sb_series_init(sb_series *series, size_t element_size);
+/* store may be NULL; else it must outlive the series. */
+void sb_series_init(sb_series *series, size_t element_size, sb_store *store);
 void sb_series_free(sb_series *series);
 /* Allocates a segment that is absent. Writer only. */
 char *sb_series_grow(sb_series *series, unsigned segment);
@@ -87,8 +91,9 @@ static inline void *sb_series_slot(sb_series *series, uint64_t index) {
     return segment + place.offset * series->element_size;
 }
 
-/* Adds a zeroed element and publishes it. For elements that readers may see half filled, use
- * sb_series_slot and sb_series_publish. Writer only. */
+/* Adds a copy of an element and publishes it. Writer only. */
+void sb_series_add(sb_series *series, const void *element);
+/* Adds a zeroed element and publishes it: readers may see it before it is filled. Writer only. */
 void *sb_series_push(sb_series *series);
 
 /* How many elements from index on stand side by side in memory, the count not considered. */

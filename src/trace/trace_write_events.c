@@ -210,7 +210,7 @@ static void write_pool(trace_writer *writer, sb_string name, const sb_series *ev
 /* The default pool is always there. */
 void write_memory(trace_writer *writer) {
     sb_series no_events;
-    sb_series_init(&no_events, sizeof(sb_memory_event));
+    sb_series_init(&no_events, sizeof(sb_memory_event), NULL);
     const sb_series *pools = &writer->trace->pools;
     const uint64_t count = sb_series_count(pools);
     uint64_t events = 0;

@@ -9,7 +9,7 @@ static void a_series_keeps_its_elements_in_place(void **state) {
     (void)state;
     enum { COUNT = 10000 };
     sb_series series;
-    sb_series_init(&series, sizeof(uint32_t));
+    sb_series_init(&series, sizeof(uint32_t), NULL);
     const uint32_t *first = sb_series_push(&series);
     for (uint32_t i = 1; i < COUNT; i++)
         *(uint32_t *)sb_series_push(&series) = i;
@@ -27,7 +27,7 @@ static void a_series_keeps_its_elements_in_place(void **state) {
 static void a_sparse_series_reads_as_nothing_where_it_was_not_written(void **state) {
     (void)state;
     sb_series series;
-    sb_series_init(&series, sizeof(uint32_t));
+    sb_series_init(&series, sizeof(uint32_t), NULL);
     *(uint32_t *)sb_series_slot(&series, 100000) = 7;
     assert_null(sb_series_find(&series, 5));
     assert_int_equal(*(const uint32_t *)sb_series_find(&series, 99999), 0);
