@@ -139,7 +139,8 @@ static double time_stats(const sb_trace *trace, bool with_quantiles) {
     double best = 1e9;
     for (int pass = 0; pass < PASSES; pass++) {
         const double start = now_seconds();
-        const sb_stats_options options = {.range = SB_RANGE_ALL, .with_quantiles = with_quantiles};
+        const sb_stats_options options = {
+            .range = SB_RANGE_ALL, .with_self = true, .with_quantiles = with_quantiles};
         free(sb_trace_stats(trace, &options));
         const double seconds = now_seconds() - start;
         best = seconds < best ? seconds : best;

@@ -15,6 +15,7 @@
  *   csv.h       reading comma-separated values without copying (sb_csv)
  *   style.h     colours, and whether to use them (sb_style)
  *   table.h     tables of text (sb_table)
+ *   parallel.h  work split over threads
  *   log.h       messages to the person at the terminal
  *
  * Other modules include this header only. base uses the C library and nothing else of Strobe's.
@@ -30,6 +31,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/output.h"
+#include "base/parallel.h"
 #include "base/slice.h"
 #include "base/status.h"
 #include "base/style.h"

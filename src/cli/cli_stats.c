@@ -17,6 +17,7 @@ enum {
     OPT_THREAD,
     OPT_FROM,
     OPT_TO,
+    OPT_WHOLE,
     OPT_DEVICES,
     OPT_SORT,
     OPT_TOP,
@@ -39,9 +40,10 @@ static const cli_option stats_options[] = {
     {.id = OPT_FROM,
      .name = "from",
      .argument = "TIME",
-     .help = "only zones that begin then or later: 1.5s, 20ms, 300us, 4000 (nanoseconds), or the "
-             "text of a message"},
-    {.id = OPT_TO, .name = "to", .argument = "TIME", .help = "only zones that have ended by then"},
+     .help = "only what happened then or later: 1.5s, 20ms, 300us, 4000 (nanoseconds), or the "
+             "text of a message; of a zone begun before, the rest counts"},
+    {.id = OPT_TO, .name = "to", .argument = "TIME", .help = "only what happened before then"},
+    {.id = OPT_WHOLE, .name = "whole", .help = "only zones that lie wholly between the two"},
     {.id = OPT_DEVICES, .name = "devices", .help = "zones of devices instead of the host's"},
     {.id = OPT_SORT,
      .name = "sort",
@@ -77,6 +79,7 @@ typedef struct stats_arguments {
     const char *thread;
     const char *from;
     const char *to;
+    bool whole_only;
     bool devices;
     const char *sort;
     size_t top; /* 0: all */
@@ -103,6 +106,9 @@ static sb_status take_options(const cli_parsed *parsed, stats_arguments *argumen
             break;
         case OPT_TO:
             arguments->to = option->value;
+            break;
+        case OPT_WHOLE:
+            arguments->whole_only = true;
             break;
         case OPT_DEVICES:
             arguments->devices = true;
@@ -178,8 +184,11 @@ static sb_status find_track(const sb_trace *trace, const char *name, bool device
 
 static sb_status choose_zones(const stats_arguments *arguments, const sb_trace *trace,
                               sb_stats_options *options, sb_error *error) {
-    *options = (sb_stats_options){
-        .range = SB_RANGE_ALL, .devices = arguments->devices, .with_quantiles = true};
+    *options = (sb_stats_options){.range = SB_RANGE_ALL,
+                                  .whole_only = arguments->whole_only,
+                                  .devices = arguments->devices,
+                                  .with_self = true,
+                                  .with_quantiles = true};
     if (arguments->from != NULL)
         SB_TRY(find_time(trace, "from", arguments->from, &options->range.from, error));
     if (arguments->to != NULL)

@@ -144,8 +144,10 @@ static void put_statistics(const csv_writer *writer, const sb_zone_stats *stats)
 
 static void write_statistics_of(const csv_writer *writer, bool devices) {
     const sb_trace_csv_options *options = writer->options;
-    const sb_stats_options what = {
-        .range = SB_RANGE_ALL, .devices = devices, .skip_empty = options->compat};
+    const sb_stats_options what = {.range = SB_RANGE_ALL,
+                                   .devices = devices,
+                                   .skip_empty = options->compat,
+                                   .with_self = options->self};
     sb_zone_stats *stats = sb_trace_stats(writer->trace, &what);
     const uint64_t sources = sb_series_count(&writer->trace->sources);
     csv_zones zones = {0};

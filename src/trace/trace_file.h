@@ -8,7 +8,8 @@
  * is counted.
  *
  * What version 0.11.0 has no place for is not written: values and markers of device contexts,
- * severities of messages, losses, pairs of clock readings.
+ * severities of messages, ops, pairs of clock readings. The ledger of losses is written as
+ * lines about the application.
  */
 #ifndef SB_TRACE_FILE_H
 #define SB_TRACE_FILE_H
@@ -50,6 +51,7 @@ typedef struct sb_trace_written {
     uint64_t dropped_tracks;   /* beyond what can be numbered */
     uint64_t dropped_zones;    /* of those tracks */
     uint64_t dropped_events;   /* of locks with more threads than a file can hold */
+    uint64_t dropped_losses;   /* beyond 65,536 entries of the ledger */
     uint64_t dropped_values;   /* values and markers of device contexts */
     uint64_t changed_contexts; /* types of device contexts that old viewers do not know */
     uint64_t body_bytes;

@@ -6,6 +6,7 @@
 
 #include "trace/trace_map.h"
 #include "trace/trace_model.h"
+#include "trace/trace_track.h"
 
 static sb_trace *create_in(sb_store *store) {
     sb_trace *trace = sb_alloc_zeroed(1, sizeof *trace);
@@ -252,79 +253,39 @@ void sb_trace_add_loss(sb_trace *trace, const sb_loss *loss) {
  * All columns have the same segments, so that one count says when the next ones are needed. Long
  * ones are taken in pieces, to tell the store how much was written: all columns, or nearly.
  */
-static void renew_tail(sb_track *track) {
+void track_renew_tail(sb_track *track) {
     enum { PIECE = 16384, HOST_ZONE_BYTES = 24, LANE_ZONE_BYTES = 52 };
     const uint64_t zone = track->zone_count;
     const uint64_t run = sb_series_run(zone);
     const uint64_t piece = run < PIECE ? run : PIECE;
     sb_store_touch(track->start.store,
                    piece * (track->kind == SB_TRACK_LANE ? LANE_ZONE_BYTES : HOST_ZONE_BYTES));
-    track->tail.start = sb_series_slot(&track->start, zone);
-    track->tail.duration = sb_series_slot(&track->duration, zone);
-    track->tail.source = sb_series_slot(&track->source, zone);
-    track->tail.left = piece;
+    track->tail = (struct sb_zone_tail){.start = sb_series_slot(&track->start, zone),
+                                        .duration = sb_series_slot(&track->duration, zone),
+                                        .source = sb_series_slot(&track->source, zone),
+                                        .parent = sb_series_find(&track->parent, zone),
+                                        .first = zone - sb_series_locate(zone).offset,
+                                        .left = piece};
 }
 
-/* Fills the columns of the next zone, which is not yet visible. */
-static uint32_t place_zone(sb_track *track, int64_t start, uint32_t duration, uint32_t source) {
-    const uint32_t zone = (uint32_t)track->zone_count;
-    if (track->tail.left == 0)
-        renew_tail(track);
-    track->tail.left--;
-    *track->tail.start++ = start;
-    *track->tail.duration++ = duration;
-    *track->tail.source++ = source;
-    if (track->open != SB_NONE)
-        *(uint32_t *)sb_series_slot(&track->parent, zone) = track->open + 1;
-    if (start < track->last_start)
-        track->unsorted = true;
-    track->last_start = start;
-    return zone;
-}
-
-static void show_zone(sb_track *track, uint32_t zone) {
-    __atomic_store_n(&track->zone_count, zone + UINT64_C(1), __ATOMIC_RELEASE);
-}
-
-uint32_t sb_track_begin(sb_track *track, int64_t start, uint32_t source) {
-    if (track->zone_count >= SB_NONE - 1)
-        return SB_NONE;
-    const uint32_t zone = place_zone(track, start, SB_ZONE_OPEN, source);
-    track->open = zone;
-    show_zone(track, zone);
-    return zone;
-}
-
-/* What stands in the column of durations; the end goes elsewhere if it does not fit there. */
-static uint32_t duration_mark(sb_track *track, uint32_t zone, int64_t start, int64_t end) {
+uint32_t track_long_mark(sb_track *track, uint32_t zone, int64_t end) {
     if (end == SB_NO_TIME)
         return SB_ZONE_OPEN;
-    /* In unsigned numbers, so that times from a broken file cannot overflow. */
-    const uint64_t ns = (uint64_t)end - (uint64_t)start;
-    if (end >= start && ns < SB_ZONE_LONG)
-        return (uint32_t)ns;
     *(int64_t *)sb_series_slot(&track->long_end, zone) = end;
     return SB_ZONE_LONG;
 }
 
+uint32_t sb_track_begin(sb_track *track, int64_t start, uint32_t source) {
+    return track_is_full(track) ? SB_NONE : track_begin(track, start, source);
+}
+
 uint32_t sb_track_add(sb_track *track, int64_t start, int64_t end, uint32_t source) {
-    if (track->zone_count >= SB_NONE - 1)
-        return SB_NONE;
-    const uint32_t mark = duration_mark(track, (uint32_t)track->zone_count, start, end);
-    const uint32_t zone = place_zone(track, start, mark, source);
-    show_zone(track, zone);
-    return zone;
+    return track_is_full(track) ? SB_NONE : track_add(track, start, end, source);
 }
 
 void sb_track_end(sb_track *track, int64_t end) {
-    if (track->open == SB_NONE)
-        return;
-    const uint32_t zone = track->open;
-    track->open = sb_track_zone_parent(track, zone);
-    if (end == SB_NO_TIME)
-        return;
-    const uint32_t mark = duration_mark(track, zone, sb_track_zone_start(track, zone), end);
-    __atomic_store_n((uint32_t *)sb_series_slot(&track->duration, zone), mark, __ATOMIC_RELEASE);
+    if (track->open != SB_NONE)
+        track_end(track, end);
 }
 
 void sb_track_annotate(sb_trace *trace, sb_track *track, uint32_t zone, const sb_zone_note *note) {

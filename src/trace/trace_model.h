@@ -70,6 +70,8 @@ typedef struct sb_track {
         int64_t *start;
         uint32_t *duration;
         uint32_t *source;
+        uint32_t *parent; /* NULL: no zone of the segment has one */
+        uint64_t first;   /* the segment's first zone */
         uint64_t left;
     } tail; /* where the next zones go, as long as their segments last */
 
@@ -504,7 +506,7 @@ typedef struct sb_zone_stats {
     int64_t total; /* nanoseconds, as all below */
     int64_t min;
     int64_t max;
-    int64_t self_total; /* without what ran inside */
+    int64_t self_total; /* without what ran inside; 0 unless asked for, as the next two */
     int64_t self_min;
     int64_t self_max;
     double mean;
@@ -516,10 +518,12 @@ typedef struct sb_zone_stats {
 } sb_zone_stats;
 
 typedef struct sb_stats_options {
-    sb_range range;       /* zones that lie wholly inside */
+    sb_range range;       /* of zones that touch it, the part inside counts */
+    bool whole_only;      /* only zones that lie wholly in the range */
     bool devices;         /* zones of device lanes instead of the host's */
     bool skip_empty;      /* leave out zones of 0 ns */
-    bool with_quantiles;  /* median and p99, which cost a second pass */
+    bool with_self;       /* times without what ran inside */
+    bool with_quantiles;  /* median and p99, which cost two more passes */
     const sb_track *only; /* one track; NULL: all */
 } sb_stats_options;
 

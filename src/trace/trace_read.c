@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace/trace_file.h"
+#include "trace/trace_ledger.h"
 
 static void read_delay(trace_reader *reader) {
     if (reader->layout.delay)
@@ -128,6 +129,7 @@ static void read_body(trace_reader *reader, bool tenstorrent) {
         file->section_bytes[section] = trace_input_offset(input) - start;
     }
     name_threads(reader);
+    ledger_take(reader->trace);
     if (!input->failed) {
         input->section = SECTION_END;
         if (!trace_input_is_done(input))

@@ -6,6 +6,7 @@
  * up the stack.
  */
 #include "trace/trace_read.h"
+#include "trace/trace_track.h"
 
 /* ---- notes ---- */
 
@@ -51,82 +52,130 @@ static uint64_t *innermost(const levels *stack) {
     return sb_vector_at(&stack->left, stack->left.count - 1);
 }
 
-/* One zone up to its children; how many of them there are. */
-static uint64_t read_zone_head(trace_reader *reader, sb_track *track, int64_t *reference) {
-    trace_input *input = &reader->input;
-    const uint8_t *bytes = trace_input_take(input, ZONE_HEAD_SIZE);
+/*
+ * The tree of zones is read in two ways that continue each other: quickly while what comes next is
+ * whole in the current chunk, and one field at a time where it spans two chunks.
+ */
+typedef struct zone_tree {
+    trace_reader *reader;
+    sb_track *track;
+    levels stack;
+    uint64_t left;  /* zones still to come on the innermost level */
+    int64_t time;   /* the running time */
+    bool is_ending; /* the next thing is the end of the innermost open zone */
+} zone_tree;
+
+static void take_note(zone_tree *tree, uint32_t zone, const uint8_t *bytes) {
     const uint32_t note = load_le32(bytes + 10);
-    const uint32_t children = load_le32(bytes + 14);
-    *reference = (int64_t)((uint64_t)*reference + load_le64(bytes + 2));
-    const uint32_t source = reader_source(reader, (int16_t)load_le16(bytes));
-    if (input->failed)
-        return 0;
-    const uint32_t zone = sb_track_begin(track, *reference, source);
-    if (zone == SB_NONE)
-        trace_input_fail(input, "a thread has more zones than can be numbered");
-    else if (note != 0)
-        attach_note(reader, track, zone, note);
-    if (children > trace_input_left(input) / ZONE_SIZE)
-        trace_input_fail(input, "%u zones inside a zone cannot follow", children);
-    return input->failed ? 0 : children;
+    if (note != 0)
+        attach_note(tree->reader, tree->track, zone, note);
 }
 
-/*
- * Most zones have nothing inside, and then they are 26 bytes in one piece: taken as such while they
- * do not span chunks. How many of at most `count` zones were read.
- */
-static uint64_t read_leaves(trace_reader *reader, sb_track *track, int64_t *reference,
-                            uint64_t count) {
-    trace_input *input = &reader->input;
-    uint64_t done = 0;
-    int64_t time = *reference;
-    for (; done < count && input->end - input->at >= ZONE_SIZE; done++) {
-        const uint8_t *bytes = input->at;
-        if (load_le32(bytes + 14) != 0)
-            break;
-        const int64_t start = (int64_t)((uint64_t)time + load_le64(bytes + 2));
-        const int64_t end = (int64_t)((uint64_t)start + load_le64(bytes + 18));
-        const uint32_t source = reader_source(reader, (int16_t)load_le16(bytes));
-        const uint32_t zone = sb_track_add(track, start, end, source);
-        if (zone == SB_NONE)
-            break; /* said by the way that reads one zone at a time */
-        const uint32_t note = load_le32(bytes + 10);
-        if (note != 0)
-            attach_note(reader, track, zone, note);
-        input->at += ZONE_SIZE;
-        time = end;
+/* Goes into a zone that has others inside. */
+static void descend(zone_tree *tree, uint32_t children) {
+    trace_input *input = &tree->reader->input;
+    if (children > trace_input_left(input) / ZONE_SIZE) {
+        trace_input_fail(input, "%u zones inside a zone cannot follow", children);
+        return;
     }
-    *reference = time;
-    return done;
+    open_level(&tree->stack, tree->left);
+    tree->left = children;
+}
+
+/* Goes back to the level around; what comes next is the end of the zone there. */
+static void ascend(zone_tree *tree) {
+    tree->left = *innermost(&tree->stack);
+    tree->stack.left.count--;
+    tree->is_ending = true;
+}
+
+static bool is_whole(const zone_tree *tree) {
+    return tree->left == 0 && tree->stack.left.count == 0 && !tree->is_ending;
+}
+
+/* As much as the current chunk holds whole. */
+static void read_zones_quickly(zone_tree *tree) {
+    trace_input *input = &tree->reader->input;
+    sb_track *track = tree->track;
+    const uint8_t *at = input->at;
+    int64_t time = tree->time;
+    while (input->end - at >= ZONE_SIZE && !track_is_full(track)) {
+        if (tree->is_ending) {
+            time = (int64_t)((uint64_t)time + load_le64(at));
+            at += 8;
+            track_end(track, time);
+            tree->is_ending = false;
+        } else if (tree->left > 0) {
+            const uint32_t children = load_le32(at + 14);
+            const uint32_t source = reader_source(tree->reader, (int16_t)load_le16(at));
+            const int64_t start = (int64_t)((uint64_t)time + load_le64(at + 2));
+            tree->left--;
+            if (children == 0) {
+                time = (int64_t)((uint64_t)start + load_le64(at + 18));
+                take_note(tree, track_add(track, start, time, source), at);
+                at += ZONE_SIZE;
+            } else {
+                time = start;
+                take_note(tree, track_begin(track, start, source), at);
+                at += ZONE_HEAD_SIZE;
+                input->at = at;
+                descend(tree, children);
+                if (input->failed)
+                    return;
+            }
+        } else if (tree->stack.left.count > 0) {
+            ascend(tree);
+        } else {
+            break;
+        }
+    }
+    input->at = at;
+    tree->time = time;
+}
+
+/* One step across chunks. */
+static void read_zone_slowly(zone_tree *tree) {
+    trace_input *input = &tree->reader->input;
+    if (tree->is_ending) {
+        trace_input_time(input, &tree->time);
+        if (!input->failed)
+            track_end(tree->track, tree->time);
+        tree->is_ending = false;
+        return;
+    }
+    if (tree->left == 0) {
+        ascend(tree);
+        return;
+    }
+    const uint8_t *bytes = trace_input_take(input, ZONE_HEAD_SIZE);
+    const uint32_t children = load_le32(bytes + 14);
+    const uint32_t source = reader_source(tree->reader, (int16_t)load_le16(bytes));
+    tree->time = (int64_t)((uint64_t)tree->time + load_le64(bytes + 2));
+    if (input->failed)
+        return;
+    if (track_is_full(tree->track)) {
+        trace_input_fail(input, "a thread has more zones than can be numbered");
+        return;
+    }
+    tree->left--;
+    take_note(tree, track_begin(tree->track, tree->time, source), bytes);
+    if (children > 0)
+        descend(tree, children);
+    else
+        tree->is_ending = true;
 }
 
 /* A level of zones with all that is inside them. */
 static void read_zone_tree(trace_reader *reader, sb_track *track, uint64_t count) {
-    trace_input *input = &reader->input;
-    int64_t reference = 0;
-    levels stack = {sb_vector_of(sizeof(uint64_t))};
-    open_level(&stack, count);
-    while (!input->failed) {
-        uint64_t *left = innermost(&stack);
-        *left -= read_leaves(reader, track, &reference, *left);
-        if (*left > 0) {
-            --*left;
-            const uint64_t children = read_zone_head(reader, track, &reference);
-            if (children > 0) {
-                open_level(&stack, children);
-                continue;
-            }
-        } else {
-            stack.left.count--;
-            if (stack.left.count == 0)
-                break;
-        }
-        const int64_t end = trace_input_time(input, &reference);
-        if (!input->failed)
-            sb_track_end(track, end);
+    zone_tree tree = {
+        .reader = reader, .track = track, .stack = {sb_vector_of(sizeof(uint64_t))}, .left = count};
+    while (!is_whole(&tree) && !reader->input.failed) {
+        read_zones_quickly(&tree);
+        if (!is_whole(&tree) && !reader->input.failed)
+            read_zone_slowly(&tree);
     }
     track->open = SB_NONE;
-    sb_vector_free(&stack.left);
+    sb_vector_free(&tree.stack.left);
 }
 
 /* The messages of a thread are a list of keys; the messages themselves came before. */

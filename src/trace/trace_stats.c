@@ -1,117 +1,38 @@
 /*
- * Statistics per source.
+ * Statistics per source: counts, sums, extremes, deviations, times without what ran inside.
  *
- * One pass over the columns gives counts, sums, extremes and deviations. Self times need the sum of
- * a zone's children, known only when the walk leaves it: zones come in pre-order, so the zones that
- * are still open form a stack, and a zone is finished when the next one is not inside it.
+ * A zone's self time needs the durations of its children. They follow it and know it as their
+ * parent, so one loop over a piece subtracts each zone from its parent and a second one counts.
+ * Zones that reach beyond their piece are left over for the end: each piece says what it had inside
+ * zones of earlier ones, and the pieces are gone through in order with a stack of open zones.
  *
- * Quantiles are exact and need little memory. A source with few zones keeps its durations and sorts
- * them. A source with many counts them in buckets, 256 to each power of two; the bucket that holds
- * the quantile is then counted again in finer cells, until a cell is one nanosecond wide. For
- * durations below a millisecond that is one more pass.
+ * Sums are integers, so that the result does not depend on how the work was divided.
  */
+#include "trace/trace_stats.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/trace_model.h"
+typedef struct stats_tally {
+    uint64_t count;
+    int64_t total;
+    int64_t min;
+    int64_t max;
+    sb_u128 squares;
+    int64_t self_total;
+    int64_t self_min;
+    int64_t self_max;
+    sb_u128 self_squares;
+} stats_tally;
 
-enum {
-    SUB_BITS = 8,
-    BUCKETS = (63 - SUB_BITS) << SUB_BITS, /* enough for any duration */
-    CELLS = 4096,
-    FEW = 16384, /* up to here a source keeps its durations */
-};
+/* Of one thread. */
+typedef struct scratch {
+    int64_t durations[STATS_PIECE_SIZE];
+    int64_t inside[STATS_PIECE_SIZE];
+} scratch;
 
-enum { QUANTILE_MEDIAN, QUANTILE_P99, QUANTILES };
-
-/* Where a quantile is looked for: in [low, low + width), as the rank-th of those inside. */
-typedef struct search {
-    int64_t low;
-    int64_t width;
-    uint64_t rank;
-    uint32_t *cells; /* NULL once it is found */
-    unsigned shift;  /* a cell is 2^shift wide */
-} search;
-
-typedef struct collector {
-    sb_zone_stats stats;
-    int64_t pivot;  /* deviations are summed from the first duration, to lose no digits */
-    double sum;     /* of durations from the pivot */
-    double squares; /* of the same */
-    int64_t self_pivot;
-    double self_sum;
-    double self_squares;
-    uint64_t expected; /* zones of the source, filtered or not */
-    int64_t *values;   /* of a source with few */
-    uint32_t *buckets; /* of a source with many */
-    search searches[QUANTILES];
-} collector;
-
-typedef struct stats_run {
-    const sb_trace *trace;
-    const sb_stats_options *options;
-    collector *collectors;
-    uint64_t source_count;
-    uint64_t *zone_counts; /* of each track when we began: the trace may be growing */
-    uint64_t track_count;
-    struct open_zone *stack; /* zones around the current one, outermost first */
-    size_t depth;
-    size_t stack_capacity;
-} stats_run;
-
-typedef struct open_zone {
-    uint32_t zone;
-    uint32_t source;
-    int64_t duration; /* below 0: not to be counted */
-    int64_t inside;   /* durations of its children */
-} open_zone;
-
-/* ---- buckets ---- */
-
-static unsigned bucket_of(int64_t duration) {
-    const uint64_t value = (uint64_t)duration;
-    if (value < (2U << SUB_BITS))
-        return (unsigned)value;
-    const unsigned shift = 63U - (unsigned)__builtin_clzll(value) - SUB_BITS;
-    return (shift << SUB_BITS) + (unsigned)(value >> shift);
-}
-
-static int64_t bucket_low(unsigned bucket) {
-    if (bucket < (2U << SUB_BITS))
-        return bucket;
-    const unsigned shift = (bucket >> SUB_BITS) - 1;
-    return (int64_t)((uint64_t)(bucket - (shift << SUB_BITS)) << shift);
-}
-
-/* ---- going through the zones ---- */
-
-static bool is_wanted(const stats_run *run, const sb_track *track) {
-    if (run->options->only != NULL && run->options->only != track)
-        return false;
-    return (track->kind == SB_TRACK_LANE) == run->options->devices;
-}
-
-/* How long a zone lasted, or -1 if it is not to be counted. */
-static int64_t duration_of(const stats_run *run, const sb_track *track, uint64_t zone,
-                           const sb_zone_block *block, uint64_t i) {
-    const int64_t start = block->start[i];
-    uint32_t mark = __atomic_load_n(&block->duration[i], __ATOMIC_ACQUIRE);
-    int64_t duration = mark;
-    if (mark >= SB_ZONE_LONG) {
-        if (mark == SB_ZONE_OPEN)
-            return -1;
-        const int64_t end = sb_track_zone_end(track, (uint32_t)zone);
-        if (end < start || (start < 0 && end > INT64_MAX + start))
-            return -1;
-        duration = end - start;
-    }
-    if (start == SB_NO_TIME || (duration == 0 && run->options->skip_empty))
-        return -1;
-    if (start < run->options->range.from || start + duration > run->options->range.to)
-        return -1;
-    return duration;
-}
+/* ---- counting ---- */
 
 /* Sums of times from a broken file may not fit; they wrap rather than trap. */
 static int64_t wrap_add(int64_t a, int64_t b) {
@@ -122,281 +43,348 @@ static int64_t wrap_sub(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static void add_to(collector *entry, int64_t duration, int64_t self) {
-    sb_zone_stats *stats = &entry->stats;
-    if (stats->count == 0) {
-        entry->pivot = duration;
-        entry->self_pivot = self;
-        stats->min = stats->max = duration;
-        stats->self_min = stats->self_max = self;
-    }
-    if (entry->buckets != NULL)
-        entry->buckets[bucket_of(duration)]++;
-    else if (entry->values != NULL)
-        entry->values[stats->count] = duration;
-    stats->count++;
-    stats->total = wrap_add(stats->total, duration);
-    stats->self_total = wrap_add(stats->self_total, self);
-    stats->min = duration < stats->min ? duration : stats->min;
-    stats->max = duration > stats->max ? duration : stats->max;
-    stats->self_min = self < stats->self_min ? self : stats->self_min;
-    stats->self_max = self > stats->self_max ? self : stats->self_max;
-    stats->sum_squares += (double)duration * (double)duration;
-    const double apart = (double)(duration - entry->pivot);
-    entry->sum += apart;
-    entry->squares += apart * apart;
-    const double self_apart = (double)self - (double)entry->self_pivot;
-    entry->self_sum += self_apart;
-    entry->self_squares += self_apart * self_apart;
+static sb_u128 square(int64_t value) {
+    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    return (sb_u128)size * size;
 }
 
-static void finish_zone(stats_run *run, const open_zone *zone, open_zone *parent) {
-    if (zone->duration < 0)
-        return;
-    add_to(&run->collectors[zone->source], zone->duration, wrap_sub(zone->duration, zone->inside));
-    if (parent != NULL)
-        parent->inside = wrap_add(parent->inside, zone->duration);
+static void add_whole(stats_tally *tally, int64_t duration) {
+    tally->count++;
+    tally->total = wrap_add(tally->total, duration);
+    tally->min = duration < tally->min ? duration : tally->min;
+    tally->max = duration > tally->max ? duration : tally->max;
+    tally->squares += square(duration);
 }
 
-static void enclose(stats_run *run, const open_zone *zone) {
-    if (run->depth == run->stack_capacity) {
-        run->stack_capacity = run->stack_capacity == 0 ? 64 : run->stack_capacity * 2;
-        run->stack = sb_realloc(run->stack, run->stack_capacity, sizeof *run->stack);
-    }
-    run->stack[run->depth++] = *zone;
+static void add_self(stats_tally *tally, int64_t self) {
+    tally->self_total = wrap_add(tally->self_total, self);
+    tally->self_min = self < tally->self_min ? self : tally->self_min;
+    tally->self_max = self > tally->self_max ? self : tally->self_max;
+    tally->self_squares += square(self);
 }
 
-static open_zone *innermost(const stats_run *run) {
-    return run->depth > 0 ? &run->stack[run->depth - 1] : NULL;
+static void clear_tally(stats_tally *tally) {
+    *tally = (stats_tally){
+        .min = INT64_MAX, .max = INT64_MIN, .self_min = INT64_MAX, .self_max = INT64_MIN};
 }
 
-/* Finishes the current zone and those around it that do not enclose the next one. */
-static void leave(stats_run *run, const open_zone *current, uint32_t parent) {
-    open_zone *top = innermost(run);
-    finish_zone(run, current, top);
-    while (top != NULL && top->zone != parent) {
-        const open_zone done = *top;
-        run->depth--;
-        top = innermost(run);
-        finish_zone(run, &done, top);
-    }
+static void merge_tally(stats_tally *into, const stats_tally *from) {
+    into->count += from->count;
+    into->total = wrap_add(into->total, from->total);
+    into->min = from->min < into->min ? from->min : into->min;
+    into->max = from->max > into->max ? from->max : into->max;
+    into->squares += from->squares;
+    into->self_total = wrap_add(into->self_total, from->self_total);
+    into->self_min = from->self_min < into->self_min ? from->self_min : into->self_min;
+    into->self_max = from->self_max > into->self_max ? from->self_max : into->self_max;
+    into->self_squares += from->self_squares;
 }
 
-static void collect_track(stats_run *run, const sb_track *track, uint64_t count) {
-    open_zone current = {.zone = SB_NONE, .duration = -1};
-    run->depth = 0;
-    for (uint64_t zone = 0; zone < count;) {
-        const sb_zone_block block = sb_track_block(track, zone, count);
+/* ---- durations ---- */
+
+stats_piece *stats_take_piece(stats_run *run) {
+    const uint64_t piece = __atomic_fetch_add(&run->next_piece, 1, __ATOMIC_RELAXED);
+    return piece < run->piece_count ? &run->pieces[piece] : NULL;
+}
+
+/* The part of [start, end) in the range; -1 if the zone is not to be counted. */
+static int64_t part_in_range(const sb_stats_options *options, int64_t start, int64_t end) {
+    const sb_range range = options->range;
+    if (end < start || (start < 0 && end > INT64_MAX + start))
+        return -1;
+    if (options->whole_only)
+        return start < range.from || end > range.to ? -1 : end - start;
+    if (start >= range.to || end < range.from || (end == range.from && start < end))
+        return -1;
+    const int64_t from = start > range.from ? start : range.from;
+    const int64_t to = end < range.to ? end : range.to;
+    return to - from;
+}
+
+/* Any zone, asked in the slow way. */
+static int64_t duration_of(const stats_run *run, const sb_track *track, uint32_t zone) {
+    const int64_t start = sb_track_zone_start(track, zone);
+    const int64_t end = sb_track_zone_end(track, zone);
+    if (end == SB_NO_TIME || (track->kind == SB_TRACK_LANE && start == SB_NO_TIME))
+        return -1;
+    const int64_t duration = part_in_range(run->options, start, end);
+    return duration == 0 && run->options->skip_empty ? -1 : duration;
+}
+
+static bool is_unlimited(sb_range range) {
+    return range.from == INT64_MIN && range.to == INT64_MAX;
+}
+
+void stats_load_durations(const stats_run *run, const stats_piece *piece,
+                          int64_t durations[STATS_PIECE_SIZE]) {
+    const sb_track *track = piece->track;
+    /* Nearly always the column of durations says it all. */
+    const bool is_plain = is_unlimited(run->options->range) && track->kind != SB_TRACK_LANE;
+    const uint32_t least = run->options->skip_empty ? 1 : 0;
+    const uint64_t end = piece->first + piece->count;
+    for (uint64_t zone = piece->first; zone < end;) {
+        const sb_zone_block block = sb_track_block(track, zone, end);
         for (uint64_t i = 0; i < block.count; i++, zone++) {
-            const uint32_t parent = block.parent == NULL ? SB_NONE : block.parent[i] - 1;
-            if (parent != SB_NONE && parent == current.zone)
-                enclose(run, &current);
+            const uint32_t mark = __atomic_load_n(&block.duration[i], __ATOMIC_RELAXED);
+            if (__builtin_expect(is_plain && mark < SB_ZONE_LONG, 1))
+                *durations++ = mark >= least ? (int64_t)mark : -1;
             else
-                leave(run, &current, parent);
-            current = (open_zone){.zone = (uint32_t)zone,
-                                  .source = block.source[i],
-                                  .duration = duration_of(run, track, zone, &block, i)};
+                *durations++ = duration_of(run, track, (uint32_t)zone);
         }
     }
-    leave(run, &current, SB_NONE);
 }
 
-static void count_track(stats_run *run, const sb_track *track, uint64_t count) {
-    for (uint64_t zone = 0; zone < count;) {
-        const sb_zone_block block = sb_track_block(track, zone, count);
-        for (uint64_t i = 0; i < block.count; i++)
-            run->collectors[block.source[i]].expected++;
+/* ---- a piece ---- */
+
+static void add_outside(stats_piece *piece, uint32_t parent, int64_t duration) {
+    sb_vector *shares = &piece->outside;
+    stats_share *last = shares->count == 0 ? NULL : sb_vector_at(shares, shares->count - 1);
+    if (last == NULL || last->zone != parent) {
+        last = sb_vector_push(shares);
+        last->zone = parent;
+    }
+    last->inside = wrap_add(last->inside, duration);
+}
+
+/* Adds each zone's duration to its parent's `inside`. */
+static void sum_inside(stats_piece *piece, scratch *own) {
+    const uint64_t end = piece->first + piece->count;
+    memset(own->inside, 0, piece->count * sizeof own->inside[0]);
+    for (uint64_t zone = piece->first; zone < end;) {
+        const sb_zone_block block = sb_track_block(piece->track, zone, end);
+        const int64_t *durations = own->durations + (zone - piece->first);
+        zone += block.count;
+        if (block.parent == NULL)
+            continue;
+        for (uint64_t i = 0; i < block.count; i++) {
+            const uint32_t parent = block.parent[i] - 1;
+            const int64_t duration = durations[i] < 0 ? 0 : durations[i];
+            if (parent == SB_NONE)
+                continue;
+            if (__builtin_expect(parent >= piece->first, 1))
+                own->inside[parent - piece->first] =
+                    wrap_add(own->inside[parent - piece->first], duration);
+            else
+                add_outside(piece, parent, duration);
+        }
+    }
+}
+
+/* Sets the zones aside that are around the first zone of the next piece. */
+static void keep_open(stats_piece *piece, scratch *own) {
+    const uint64_t next = piece->first + piece->count;
+    if (next >= piece->track_count)
+        return;
+    uint32_t zone = sb_track_zone_parent(piece->track, (uint32_t)next);
+    for (; zone != SB_NONE && zone >= piece->first;
+         zone = sb_track_zone_parent(piece->track, zone)) {
+        const uint64_t i = zone - piece->first;
+        *(stats_open *)sb_vector_push(&piece->open) = (stats_open){
+            zone, sb_track_zone_source(piece->track, zone), own->durations[i], own->inside[i]};
+        own->durations[i] = -1;
+    }
+}
+
+static void count_block(const sb_zone_block *block, stats_tally *tallies,
+                        const int64_t *durations) {
+    for (uint64_t i = 0; i < block->count; i++) {
+        if (__builtin_expect(durations[i] >= 0, 1))
+            add_whole(&tallies[block->source[i]], durations[i]);
+    }
+}
+
+static void count_block_with_self(const sb_zone_block *block, stats_tally *tallies,
+                                  const int64_t *durations, const int64_t *inside) {
+    for (uint64_t i = 0; i < block->count; i++) {
+        if (__builtin_expect(durations[i] < 0, 0))
+            continue;
+        stats_tally *tally = &tallies[block->source[i]];
+        add_whole(tally, durations[i]);
+        add_self(tally, wrap_sub(durations[i], inside[i]));
+    }
+}
+
+static void count_piece(const stats_run *run, stats_piece *piece, stats_tally *tallies,
+                        scratch *own) {
+    const bool with_self = run->options->with_self;
+    const uint64_t end = piece->first + piece->count;
+    stats_load_durations(run, piece, own->durations);
+    if (with_self) {
+        sum_inside(piece, own);
+        keep_open(piece, own);
+    }
+    for (uint64_t zone = piece->first; zone < end;) {
+        const sb_zone_block block = sb_track_block(piece->track, zone, end);
+        const uint64_t done = zone - piece->first;
+        if (with_self)
+            count_block_with_self(&block, tallies, own->durations + done, own->inside + done);
+        else
+            count_block(&block, tallies, own->durations + done);
         zone += block.count;
     }
 }
 
-/* ---- quantiles ---- */
-
-static void prepare_quantiles(stats_run *run) {
-    for (uint64_t i = 0; i < run->source_count; i++) {
-        collector *entry = &run->collectors[i];
-        if (entry->expected > FEW)
-            entry->buckets = sb_alloc_zeroed(BUCKETS, sizeof *entry->buckets);
-        else if (entry->expected > 0)
-            entry->values = sb_alloc(entry->expected * sizeof *entry->values);
-    }
+static void count_pieces(void *context, unsigned worker) {
+    stats_run *run = context;
+    scratch *own = sb_alloc(sizeof *own);
+    stats_tally *tallies = sb_alloc(run->source_count * sizeof *tallies);
+    for (uint64_t i = 0; i < run->source_count; i++)
+        clear_tally(&tallies[i]);
+    run->tallies[worker] = tallies;
+    for (stats_piece *piece = stats_take_piece(run); piece != NULL; piece = stats_take_piece(run))
+        count_piece(run, piece, tallies, own);
+    free(own);
 }
 
-static int compare_values(const void *a, const void *b) {
-    const int64_t left = *(const int64_t *)a;
-    const int64_t right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
+/* ---- zones that reach beyond their piece ---- */
 
-/* The rank of a quantile among count sorted values: the smallest that enough do not exceed. */
-static uint64_t rank_of(int quantile, uint64_t count) {
-    assert(count > 0);
-    if (quantile == QUANTILE_MEDIAN)
-        return (count - 1) / 2;
-    return (count * 99 + 99) / 100 - 1;
-}
-
-static void set_quantile(collector *entry, int quantile, int64_t value) {
-    if (quantile == QUANTILE_MEDIAN)
-        entry->stats.median = value;
-    else
-        entry->stats.p99 = value;
-}
-
-/* Narrows a search to [low, low + width), and sets up cells if that is not yet one value. */
-static void narrow(collector *entry, int quantile, int64_t low, int64_t width) {
-    search *goal = &entry->searches[quantile];
-    goal->low = low;
-    goal->width = width;
-    if (width == 1) {
-        set_quantile(entry, quantile, low);
-        free(goal->cells);
-        goal->cells = NULL;
+static void finish_top(sb_vector *open, stats_tally *tallies) {
+    const stats_open *top = sb_vector_at(open, open->count - 1);
+    open->count--;
+    if (top->duration < 0)
         return;
+    add_whole(&tallies[top->source], top->duration);
+    add_self(&tallies[top->source], wrap_sub(top->duration, top->inside));
+}
+
+/* Finishes what is open until the zone is on top. */
+static stats_open *finish_until(sb_vector *open, stats_tally *tallies, uint32_t zone) {
+    for (;;) {
+        stats_open *top = sb_vector_at(open, open->count - 1);
+        if (top->zone == zone)
+            return top;
+        finish_top(open, tallies);
     }
-    goal->shift = 0;
-    while ((width >> goal->shift) > CELLS)
-        goal->shift++;
-    if (goal->cells == NULL)
-        goal->cells = sb_alloc(CELLS * sizeof *goal->cells);
-    memset(goal->cells, 0, CELLS * sizeof *goal->cells);
 }
 
-/* The counter in which the rank-th value lies; *rank becomes its rank in there. */
-static unsigned find_counter(const uint32_t *counters, uint64_t *rank) {
-    unsigned i = 0;
-    while (*rank >= counters[i])
-        *rank -= counters[i++];
-    return i;
+static void finish_all(sb_vector *open, stats_tally *tallies) {
+    while (open->count > 0)
+        finish_top(open, tallies);
 }
 
-static void begin_searches(collector *entry) {
-    for (int quantile = 0; quantile < QUANTILES; quantile++) {
-        search *goal = &entry->searches[quantile];
-        goal->rank = rank_of(quantile, entry->stats.count);
-        const unsigned bucket = find_counter(entry->buckets, &goal->rank);
-        const int64_t low = bucket_low(bucket);
-        narrow(entry, quantile, low, bucket_low(bucket + 1) - low);
-    }
-    free(entry->buckets);
-    entry->buckets = NULL;
-}
-
-/* Quantiles of what is held in memory; true if some source must be counted more finely. */
-static bool settle_quantiles(stats_run *run) {
-    bool unsettled = false;
-    for (uint64_t i = 0; i < run->source_count; i++) {
-        collector *entry = &run->collectors[i];
-        if (entry->stats.count == 0)
-            continue;
-        if (entry->values != NULL) {
-            qsort(entry->values, entry->stats.count, sizeof *entry->values, compare_values);
-            for (int quantile = 0; quantile < QUANTILES; quantile++)
-                set_quantile(entry, quantile, entry->values[rank_of(quantile, entry->stats.count)]);
-            continue;
+static void settle_open(stats_run *run, stats_tally *tallies) {
+    sb_vector open = sb_vector_of(sizeof(stats_open));
+    for (uint64_t i = 0; i < run->piece_count; i++) {
+        stats_piece *piece = &run->pieces[i];
+        if (piece->first == 0)
+            finish_all(&open, tallies);
+        for (size_t k = 0; k < piece->outside.count; k++) {
+            const stats_share *share = sb_vector_at(&piece->outside, k);
+            stats_open *top = finish_until(&open, tallies, share->zone);
+            top->inside = wrap_add(top->inside, share->inside);
         }
-        begin_searches(entry);
-        for (int quantile = 0; quantile < QUANTILES; quantile++)
-            unsettled = unsettled || entry->searches[quantile].cells != NULL;
+        for (size_t k = piece->open.count; k > 0; k--)
+            *(stats_open *)sb_vector_push(&open) =
+                *(const stats_open *)sb_vector_at(&piece->open, k - 1);
     }
-    return unsettled;
-}
-
-static void refine_track(stats_run *run, const sb_track *track, uint64_t count) {
-    for (uint64_t zone = 0; zone < count;) {
-        const sb_zone_block block = sb_track_block(track, zone, count);
-        for (uint64_t i = 0; i < block.count; i++, zone++) {
-            const search *goals = run->collectors[block.source[i]].searches;
-            if (goals[0].cells == NULL && goals[1].cells == NULL)
-                continue;
-            const int64_t duration = duration_of(run, track, zone, &block, i);
-            for (int quantile = 0; quantile < QUANTILES; quantile++) {
-                const search *goal = &goals[quantile];
-                if (goal->cells != NULL && duration >= goal->low &&
-                    duration - goal->low < goal->width)
-                    goal->cells[(duration - goal->low) >> goal->shift]++;
-            }
-        }
-    }
-}
-
-/* Takes each search one step on; true if some are still open. */
-static bool narrow_searches(stats_run *run) {
-    bool unsettled = false;
-    for (uint64_t i = 0; i < run->source_count; i++) {
-        collector *entry = &run->collectors[i];
-        for (int quantile = 0; quantile < QUANTILES; quantile++) {
-            search *goal = &entry->searches[quantile];
-            if (goal->cells == NULL)
-                continue;
-            const int64_t cell = find_counter(goal->cells, &goal->rank);
-            narrow(entry, quantile, goal->low + (cell << goal->shift), INT64_C(1) << goal->shift);
-            unsettled = unsettled || goal->cells != NULL;
-        }
-    }
-    return unsettled;
+    finish_all(&open, tallies);
+    sb_vector_free(&open);
 }
 
 /* ---- all together ---- */
 
-typedef void (*track_pass)(stats_run *run, const sb_track *track, uint64_t zone_count);
+static bool is_wanted(const sb_stats_options *options, const sb_track *track) {
+    if (options->only != NULL && options->only != track)
+        return false;
+    return (track->kind == SB_TRACK_LANE) == options->devices;
+}
 
-static void for_each_track(stats_run *run, track_pass pass) {
-    for (uint64_t i = 0; i < run->track_count; i++) {
-        const sb_track *track = sb_trace_track(run->trace, i);
-        if (is_wanted(run, track))
-            pass(run, track, run->zone_counts[i]);
-    }
+/* Pieces end where segments of the columns end, or inside one. */
+static uint64_t piece_end(uint64_t first, uint64_t count) {
+    const uint64_t begin = UINT64_C(1) << SB_SERIES_FIRST_BITS;
+    const uint64_t end = (first + begin) / STATS_PIECE_SIZE * STATS_PIECE_SIZE + STATS_PIECE_SIZE;
+    return end - begin < count ? end - begin : count;
 }
 
 /* Zones are counted before sources, so that no zone names a source that is not there. */
 static void begin_run(stats_run *run) {
-    run->track_count = sb_series_count(&run->trace->tracks);
-    run->zone_counts = sb_alloc_zeroed(run->track_count, sizeof *run->zone_counts);
-    for (uint64_t i = 0; i < run->track_count; i++)
-        run->zone_counts[i] = sb_track_zone_count(sb_trace_track(run->trace, i));
-    run->source_count = sb_series_count(&run->trace->sources);
-    run->collectors = sb_alloc_zeroed(run->source_count, sizeof *run->collectors);
+    const sb_trace *trace = run->trace;
+    sb_vector pieces = sb_vector_of(sizeof(stats_piece));
+    for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
+        const sb_track *track = sb_trace_track(trace, i);
+        const uint64_t count = is_wanted(run->options, track) ? sb_track_zone_count(track) : 0;
+        for (uint64_t first = 0; first < count;) {
+            const uint64_t end = piece_end(first, count);
+            *(stats_piece *)sb_vector_push(&pieces) =
+                (stats_piece){.track = track,
+                              .first = first,
+                              .count = end - first,
+                              .track_count = count,
+                              .outside = sb_vector_of(sizeof(stats_share)),
+                              .open = sb_vector_of(sizeof(stats_open))};
+            first = end;
+        }
+    }
+    run->source_count = sb_series_count(&trace->sources);
+    run->pieces = (stats_piece *)pieces.data;
+    run->piece_count = pieces.count;
+    run->workers = sb_parallel_width(STATS_WORKERS_MAX);
+    if (run->workers > run->piece_count)
+        run->workers = run->piece_count == 0 ? 1 : (unsigned)run->piece_count;
+    run->tallies = sb_alloc_zeroed(run->workers, sizeof *run->tallies);
 }
 
-static double deviation(double sum, double squares, uint64_t count) {
+static void end_run(stats_run *run) {
+    for (uint64_t i = 0; i < run->piece_count; i++) {
+        sb_vector_free(&run->pieces[i].outside);
+        sb_vector_free(&run->pieces[i].open);
+    }
+    for (unsigned i = 0; i < run->workers; i++)
+        free(run->tallies[i]);
+    free(run->tallies);
+    free(run->pieces);
+}
+
+/*
+ * The deviation of a sample. Squares are first taken about the whole part of the mean, in integers:
+ * the difference of two large numbers would lose digits.
+ */
+static double deviation(uint64_t count, int64_t total, sb_u128 squares) {
     if (count < 2)
         return 0;
-    const double variance = (squares - sum * sum / (double)count) / (double)(count - 1);
+    const int64_t mean = total / (int64_t)count;
+    const int64_t rest = total % (int64_t)count;
+    __extension__ const __int128 apart =
+        (__int128)squares - (__int128)2 * mean * total + (__int128)mean * mean * (__int128)count;
+    const double variance =
+        ((double)apart - (double)rest * (double)rest / (double)count) / (double)(count - 1);
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-static void finish_stats(collector *entry) {
-    sb_zone_stats *stats = &entry->stats;
-    if (stats->count == 0)
-        return;
-    stats->mean = (double)stats->total / (double)stats->count;
-    stats->deviation = deviation(entry->sum, entry->squares, stats->count);
-    stats->self_deviation = deviation(entry->self_sum, entry->self_squares, stats->count);
+static sb_zone_stats stats_of(const stats_tally *tally, bool with_self) {
+    if (tally->count == 0)
+        return (sb_zone_stats){0};
+    sb_zone_stats stats = {.count = tally->count,
+                           .total = tally->total,
+                           .min = tally->min,
+                           .max = tally->max,
+                           .mean = (double)tally->total / (double)tally->count,
+                           .sum_squares = (double)tally->squares};
+    stats.deviation = deviation(tally->count, tally->total, tally->squares);
+    if (!with_self)
+        return stats;
+    stats.self_total = tally->self_total;
+    stats.self_min = tally->self_min;
+    stats.self_max = tally->self_max;
+    stats.self_deviation = deviation(tally->count, tally->self_total, tally->self_squares);
+    return stats;
 }
 
 sb_zone_stats *sb_trace_stats(const sb_trace *trace, const sb_stats_options *options) {
     stats_run run = {.trace = trace, .options = options};
     begin_run(&run);
-    if (options->with_quantiles) {
-        for_each_track(&run, count_track);
-        prepare_quantiles(&run);
+    sb_parallel(run.workers, count_pieces, &run);
+    stats_tally *tallies = run.tallies[0];
+    for (unsigned worker = 1; worker < run.workers; worker++) {
+        for (uint64_t i = 0; i < run.source_count; i++)
+            merge_tally(&tallies[i], &run.tallies[worker][i]);
     }
-    for_each_track(&run, collect_track);
-    if (options->with_quantiles && settle_quantiles(&run)) {
-        do
-            for_each_track(&run, refine_track);
-        while (narrow_searches(&run));
-    }
+    settle_open(&run, tallies);
     sb_zone_stats *all = sb_alloc_zeroed(run.source_count, sizeof *all);
-    for (uint64_t i = 0; i < run.source_count; i++) {
-        finish_stats(&run.collectors[i]);
-        all[i] = run.collectors[i].stats;
-        free(run.collectors[i].values);
-        free(run.collectors[i].buckets);
-    }
-    free(run.collectors);
-    free(run.zone_counts);
-    free(run.stack);
+    for (uint64_t i = 0; i < run.source_count; i++)
+        all[i] = stats_of(&tallies[i], options->with_self);
+    if (options->with_quantiles)
+        stats_find_quantiles(&run, all);
+    end_run(&run);
     return all;
 }

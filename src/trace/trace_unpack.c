@@ -51,7 +51,8 @@ struct trace_unpacker {
     decoder *decoders; /* by stream */
     slot *slots;
     uint64_t slot_count;
-    uint64_t taken; /* chunks that the reader has asked for */
+    uint8_t *memory; /* of all slots; those of a stream are side by side */
+    uint64_t taken;  /* chunks that the reader has asked for */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -226,6 +227,19 @@ static void start_workers(trace_unpacker *unpacker, unsigned threads) {
 
 /* ---- for the reader ---- */
 
+/* A chunk that follows its predecessor in memory is decoded without looking where to copy from. */
+static void place_slots(trace_unpacker *unpacker, uint64_t rounds) {
+    const unsigned streams = unpacker->stream_count;
+    const uint64_t blocks = unpacker->blocks.count;
+    const uint64_t used_streams = blocks < streams ? blocks : streams;
+    const uint64_t used = blocks < unpacker->slot_count ? blocks : unpacker->slot_count;
+    unpacker->memory = sb_alloc(used_streams * rounds * TRACE_CHUNK_SIZE);
+    for (uint64_t i = 0; i < used; i++) {
+        const uint64_t place = i % streams * rounds + i / streams;
+        unpacker->slots[i].bytes = unpacker->memory + place * TRACE_CHUNK_SIZE;
+    }
+}
+
 sb_status trace_unpack_begin(trace_unpacker **unpacker, sb_slice text, unsigned threads,
                              sb_error *error) {
     trace_unpacker *made = sb_alloc_zeroed(1, sizeof *made);
@@ -244,13 +258,13 @@ sb_status trace_unpack_begin(trace_unpacker **unpacker, sb_slice text, unsigned 
     find_blocks(made, offset);
     const unsigned streams = made->stream_count;
     made->decoders = sb_alloc_zeroed(streams, sizeof *made->decoders);
-    const uint64_t rounds = AHEAD / streams < 2 ? 2 : AHEAD / streams;
+    /* A file that is shorter than the ring needs no more than one way around it. */
+    const uint64_t ahead = AHEAD / streams < 2 ? 2 : AHEAD / streams;
+    const uint64_t whole = (made->blocks.count + streams - 1) / streams;
+    const uint64_t rounds = whole == 0 ? 1 : whole < ahead ? whole : ahead;
     made->slot_count = rounds * streams;
     made->slots = sb_alloc_zeroed(made->slot_count, sizeof *made->slots);
-    const uint64_t used =
-        made->slot_count < made->blocks.count ? made->slot_count : made->blocks.count;
-    for (uint64_t i = 0; i < used; i++)
-        made->slots[i].bytes = sb_alloc(TRACE_CHUNK_SIZE);
+    place_slots(made, rounds);
     start_workers(made, threads);
     return SB_OK;
 }
@@ -319,8 +333,7 @@ void trace_unpack_end(trace_unpacker *unpacker) {
         pthread_join(unpacker->workers[i].thread, NULL);
     pthread_mutex_destroy(&unpacker->lock);
     pthread_cond_destroy(&unpacker->changed);
-    for (uint64_t i = 0; i < unpacker->slot_count; i++)
-        free(unpacker->slots[i].bytes);
+    free(unpacker->memory);
     for (unsigned i = 0; unpacker->decoders != NULL && i < unpacker->stream_count; i++)
         ZSTD_freeDCtx(unpacker->decoders[i].zstd);
     free(unpacker->decoders);

@@ -103,12 +103,16 @@ static void move_lanes(trace_writer *writer) {
 
 static void number_strings(trace_writer *writer) {
     enum { OURS = 3 };
+    const uint64_t losses = sb_series_count(&writer->trace->losses);
+    writer->loss_count = (uint32_t)(losses < LOSSES_MAX ? losses : LOSSES_MAX);
+    writer->written.dropped_losses = losses - writer->loss_count;
     const uint64_t count = sb_series_count(&writer->trace->strings) - 1;
-    const uint64_t room = STRINGS_MAX - OURS;
+    const uint64_t room = STRINGS_MAX - OURS - writer->loss_count;
     const uint32_t kept = (uint32_t)(count < room ? count : room);
     writer->frame_string = kept + 1;
-    writer->unknown_string = kept + 2;
-    writer->more_string = kept + 3;
+    writer->loss_string = kept + 2;
+    writer->unknown_string = writer->loss_string + writer->loss_count;
+    writer->more_string = writer->unknown_string + 1;
     writer->string_count = kept;
 }
 

@@ -12,6 +12,7 @@ enum {
     SOURCES_MAX = 32767,    /* of each of the two kinds */
     THREADS_MAX = 65536,    /* what two bytes can number */
     LOCK_THREADS_MAX = 64,
+    LOSSES_MAX = 65536, /* no more lines than that about the application */
 };
 
 /* The largest time readers can hold: 48 bits with a sign. */
@@ -28,6 +29,8 @@ typedef struct trace_writer {
     sb_string frame_string;   /* "Frame" */
     sb_string unknown_string; /* "???" */
     sb_string more_string;    /* "(more source locations)" */
+    sb_string loss_string;    /* the first line of the ledger */
+    uint32_t loss_count;      /* lines that are written */
     /* sources */
     int16_t *source_numbers; /* by source of the trace */
     uint32_t static_count;   /* sources 1 to this are written as static ones */

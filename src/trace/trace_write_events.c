@@ -230,12 +230,14 @@ void write_memory(trace_writer *writer) {
     }
 }
 
-/* ---- application info ---- */
+/* ---- application info, and the ledger of losses among it ---- */
 
 void write_app_info(trace_writer *writer) {
     const sb_series *texts = &writer->trace->app_info;
     const uint64_t count = sb_series_count(texts);
-    trace_pack_u64(&writer->packer, count);
+    trace_pack_u64(&writer->packer, count + writer->loss_count);
     for (uint64_t i = 0; i < count; i++)
         write_string_reference(writer, *(const sb_string *)sb_series_at(texts, i));
+    for (uint32_t i = 0; i < writer->loss_count; i++)
+        write_file_string(writer, writer->loss_string + i);
 }

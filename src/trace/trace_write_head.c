@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "trace/trace_ledger.h"
 #include "trace/trace_write.h"
 
 /* ---- parameters and names ---- */
@@ -143,14 +144,28 @@ static void write_string(trace_writer *writer, uint64_t token, sb_slice text) {
     trace_pack_bytes(&writer->packer, text.data, text.size);
 }
 
+static void write_losses(trace_writer *writer) {
+    sb_output line = sb_output_to_memory();
+    for (uint32_t i = 0; i < writer->loss_count; i++) {
+        const sb_loss *loss = sb_series_at(&writer->trace->losses, i);
+        const uint64_t id = loss->thread == SB_NONE ? 0 : writer_thread_id(writer, loss->thread);
+        sb_output_truncate(&line, 0);
+        ledger_put(writer->trace, loss, id, &line);
+        write_string(writer, writer->loss_string + i, sb_output_text(&line));
+    }
+    sb_output_discard(&line);
+}
+
 /* The number of a string in the file is also the token under which other sections find it. */
 static void write_strings(trace_writer *writer) {
-    const uint64_t ours = 1 + (writer->has_unknown_source || writer->has_more_sources ? 2 : 0);
+    const bool has_stand_ins = writer->has_unknown_source || writer->has_more_sources;
+    const uint64_t ours = UINT64_C(1) + writer->loss_count + (has_stand_ins ? 2 : 0);
     trace_pack_u64(&writer->packer, writer->string_count + ours);
     for (sb_string i = 1; i <= writer->string_count; i++)
         write_string(writer, i, sb_trace_text(writer->trace, i));
     write_string(writer, writer->frame_string, (sb_slice)SB_SLICE("Frame"));
-    if (ours == 1)
+    write_losses(writer);
+    if (!has_stand_ins)
         return;
     write_string(writer, writer->unknown_string, (sb_slice)SB_SLICE("???"));
     write_string(writer, writer->more_string, (sb_slice)SB_SLICE("(more source locations)"));

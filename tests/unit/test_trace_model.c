@@ -211,7 +211,8 @@ static void self_time_is_what_children_leave(void **state) {
     sb_trace *trace = sb_trace_create();
     sb_trace_add_source(trace, &(sb_source){.line = 1});
     make_small_track(trace);
-    const sb_stats_options options = {.range = SB_RANGE_ALL, .with_quantiles = true};
+    const sb_stats_options options = {
+        .range = SB_RANGE_ALL, .with_self = true, .with_quantiles = true};
     sb_zone_stats *stats = sb_trace_stats(trace, &options);
     assert_int_equal(stats[0].count, 4); /* the open one is not counted */
     assert_int_equal(stats[0].total, 100 + 30 + 10 + 10);
@@ -224,7 +225,7 @@ static void self_time_is_what_children_leave(void **state) {
     check_near(stats[0].deviation, sqrt((62.5 * 62.5 + 7.5 * 7.5 + 2 * 27.5 * 27.5) / 3));
     assert_int_equal(stats[1].count, 0);
     free(stats);
-    const sb_stats_options inside = {.range = {10, 60}};
+    const sb_stats_options inside = {.range = {10, 60}, .whole_only = true};
     stats = sb_trace_stats(trace, &inside);
     assert_int_equal(stats[0].count, 3);
     assert_int_equal(stats[0].total, 50);
@@ -253,7 +254,8 @@ static void quantiles_of_many_zones_are_exact(void **state) {
             sb_track_end(track, durations[i]);
         }
         qsort(durations, COUNT, sizeof durations[0], compare_int64);
-        const sb_stats_options options = {.range = SB_RANGE_ALL, .with_quantiles = true};
+        const sb_stats_options options = {
+            .range = SB_RANGE_ALL, .with_self = true, .with_quantiles = true};
         sb_zone_stats *stats = sb_trace_stats(trace, &options);
         assert_int_equal(stats[0].median, durations[(COUNT - 1) / 2]);
         assert_int_equal(stats[0].p99, durations[COUNT / 100 * 99 - 1]);

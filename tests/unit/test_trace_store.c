@@ -94,7 +94,8 @@ static void counting_a_spilled_trace_stays_within_its_bound(void **state) {
     }
     sb_trace_trim(bounded);
     const uint64_t before = file_bytes_in_memory();
-    const sb_stats_options options = {.range = SB_RANGE_ALL, .with_quantiles = true};
+    const sb_stats_options options = {
+        .range = SB_RANGE_ALL, .with_self = true, .with_quantiles = true};
     sb_zone_stats *stats = sb_trace_stats(bounded, &options);
     sb_zone_stats *expected = sb_trace_stats(whole, &options);
     assert_memory_equal(stats, expected, 4 * sizeof *stats);

@@ -277,6 +277,13 @@ static void make_info(maker *make) {
     *(sb_stranger *)sb_series_push(&make->trace->strangers) =
         (sb_stranger){17, some_string(make), any_string(make)};
     *(sb_string *)sb_series_push(&make->trace->app_info) = any_string(make);
+    sb_trace_add_loss(make->trace,
+                      &(sb_loss){.from = 5,
+                                 .to = one_in(&make->random, 2) ? 9 : SB_NO_TIME,
+                                 .thread = sb_series_count(&make->trace->threads) > 1 ? 1 : SB_NONE,
+                                 .cause = SB_LOSS_BUFFER_FULL,
+                                 .count = next_random(&make->random),
+                                 .text = some_string(make)});
     const int64_t end = sb_trace_end_time(make->trace);
     info->last_time = end < 2 ? 2 : end;
 }
@@ -475,6 +482,12 @@ static void dump_info(const sb_trace *trace, sb_output *output) {
                   info->crash.callstack);
     for (uint64_t i = 0; i < sb_series_count(&trace->app_info); i++)
         dump_string(trace, output, *(const sb_string *)sb_series_at(&trace->app_info, i));
+    for (uint64_t i = 0; i < sb_series_count(&trace->losses); i++) {
+        const sb_loss *loss = sb_series_at(&trace->losses, i);
+        sb_put_format(output, "loss %" PRId64 " %" PRId64 " %u %u %" PRIu64 " ", loss->from,
+                      loss->to, loss->thread, (unsigned)loss->cause, loss->count);
+        dump_string(trace, output, loss->text);
+    }
     for (uint64_t i = 0; i < sb_series_count(&trace->strangers); i++) {
         const sb_stranger *stranger = sb_series_at(&trace->strangers, i);
         dump_number(output, (int64_t)stranger->thread_id);
