@@ -162,6 +162,12 @@ static bool reserve(sb_output *output, size_t size) {
     return true;
 }
 
+char *sb_output_room(sb_output *output, size_t size) {
+    assert(output->descriptor < 0);
+    reserve(output, size);
+    return output->buffer + output->used;
+}
+
 void sb_put_beyond(sb_output *output, sb_slice text) {
     if (!reserve(output, text.size)) {
         write_all(output, text.data, text.size);

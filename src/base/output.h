@@ -73,6 +73,8 @@ void sb_put_quoted(sb_output *output, sb_slice field);
 /* One CSV field, quoted if it needs to be between commas. */
 void sb_put_csv(sb_output *output, sb_slice field);
 
+/* Room for size more bytes of a memory output; who fills it adds to `used` what was filled. */
+char *sb_output_room(sb_output *output, size_t size);
 /* What is in the buffer of a memory output; valid until the next write. */
 sb_slice sb_output_text(const sb_output *output);
 /* The first count bytes of a memory output are kept, the rest forgotten. */

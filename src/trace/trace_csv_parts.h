@@ -1,5 +1,5 @@
 /*
- * What the two files that write CSV share.
+ * What the files that write CSV share.
  */
 #ifndef SB_TRACE_CSV_PARTS_H
 #define SB_TRACE_CSV_PARTS_H
