@@ -25,6 +25,11 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT STROBE_SANITIZE)
   include(CheckIPOSupported)
   check_ipo_supported(RESULT STROBE_HAS_IPO LANGUAGES C)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ${STROBE_HAS_IPO})
+  # Objects that can also be linked as they are: the many test programs are.
+  if(STROBE_HAS_IPO AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-ffat-lto-objects)
+    set(STROBE_PLAIN_LINK -fno-lto)
+  endif()
 endif()
 
 add_library(strobe_flags INTERFACE)
