@@ -83,6 +83,7 @@ static bool say_what_changed(const sb_trace *trace, const sb_trace_written *writ
     lost |=
         say("tracks were left out, because the file can number no more", written->dropped_tracks);
     lost |= say("zones were on them", written->dropped_zones);
+    lost |= say("ops have no place in the file", written->dropped_ops);
     lost |= say("entries of the ledger of losses were left out", written->dropped_losses);
     lost |= say("lock events of more than 64 threads were left out", written->dropped_events);
     lost |=

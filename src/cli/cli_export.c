@@ -1,7 +1,7 @@
 /*
- * `strobe export`: a trace as comma-separated values. Started as tracy-csvexport or
- * csvexport-release, or with --compat, it takes the command lines of those tools and gives their
- * rows.
+ * `strobe export`: a trace as comma-separated values or for another viewer. Started as
+ * tracy-csvexport or csvexport-release, or with --compat, it takes the command lines of those tools
+ * and gives their rows.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -33,10 +33,24 @@ enum {
     OPT_LIKE,
     OPT_CSV,
     OPT_COMPAT,
+    OPT_PERFETTO,
+    OPT_CHROME,
+    OPT_JSON,
 };
 
 static const cli_option export_options[] = {
     {.id = OPT_CSV, .name = "csv", .heading = "Format", .help = "comma-separated values (default)"},
+    {.id = OPT_PERFETTO,
+     .name = "perfetto",
+     .argument = "FILE",
+     .takes_file = true,
+     .help = "write FILE in Perfetto's own format (ui.perfetto.dev opens it)"},
+    {.id = OPT_CHROME,
+     .name = "chrome",
+     .argument = "FILE",
+     .takes_file = true,
+     .help = "write FILE in the JSON format of Chrome's tracing"},
+    {.id = OPT_JSON, .name = "json", .help = "a summary as JSON"},
     {.id = OPT_OUTPUT,
      .name = "output",
      .short_name = 'o',
@@ -51,9 +65,10 @@ static const cli_option export_options[] = {
     {.id = OPT_LIKE,
      .name = "like",
      .argument = "TOOL",
-     .choices = "tracy-0.11|tracy|tt-0.10|tt",
-     .help = "columns of a row per zone: those of Tracy up to 0.11, of later ones, or of "
-             "Tenstorrent's fork at 0.10 or later (default: tracy; tt with -t or -x)"},
+     .choices = "tracy-0.9|tracy-0.11|tracy|tt-0.10|tt-0.13|tt",
+     .help = "columns of a row per zone: those of Tracy up to 0.9, up to 0.11, of later "
+             "ones, or of Tenstorrent's fork at 0.10, 0.13 or later (default: tracy; tt with -t or "
+             "-x)"},
     {.id = OPT_COMPAT,
      .name = "compat",
      .help = "exactly the rows of tracy-csvexport, quirks included"},
@@ -94,13 +109,15 @@ static const cli_option export_options[] = {
 
 const cli_command cli_export_command = {
     .name = "export",
-    .summary = "write zones, statistics or messages of a trace as CSV",
+    .summary = "write a trace as CSV, as JSON, for Perfetto or for Chrome",
     .arguments = "FILE",
     .about = "Reads a .tracy file and writes statistics per source location, or a row per zone or\n"
-             "message. Also takes the place of tracy-csvexport and csvexport-release: under those\n"
+             "message, or the whole trace for another viewer. Also takes the place of "
+             "tracy-csvexport and csvexport-release: under those\n"
              "names, or with --compat, it accepts their command lines and gives their rows.",
     .examples = "  strobe export run.tracy > statistics.csv\n"
                 "  strobe export -u --filter matmul run.tracy -o zones.csv\n"
+                "  strobe export --perfetto run.pftrace run.tracy\n"
                 "  strobe export --compat -u -t TT_ -x CompileProgram run.tracy\n",
     .options = export_options,
     .option_count = sizeof export_options / sizeof export_options[0],
@@ -110,7 +127,11 @@ const cli_command cli_export_command = {
 typedef struct export_arguments {
     sb_trace_csv_options csv;
     const char *input;
-    const char *output; /* NULL: standard output */
+    const char *output;   /* NULL: standard output */
+    const char *perfetto; /* NULL: not wanted, as the next */
+    const char *chrome;
+    bool csv_wanted; /* asked for by name */
+    bool json;
     bool zones;
     bool device;
     bool messages;
@@ -136,10 +157,9 @@ static void take_layout(const char *name, export_arguments *arguments) {
     static const struct {
         const char *name;
         sb_trace_csv_layout layout;
-    } layouts[] = {{"tracy-0.11", SB_TRACE_CSV_TRACY_0_11},
-                   {"tracy", SB_TRACE_CSV_TRACY},
-                   {"tt-0.10", SB_TRACE_CSV_TT_0_10},
-                   {"tt", SB_TRACE_CSV_TT}};
+    } layouts[] = {{"tracy-0.9", SB_TRACE_CSV_TRACY_0_9}, {"tracy-0.11", SB_TRACE_CSV_TRACY_0_11},
+                   {"tracy", SB_TRACE_CSV_TRACY},         {"tt-0.10", SB_TRACE_CSV_TT_0_10},
+                   {"tt-0.13", SB_TRACE_CSV_TT_0_13},     {"tt", SB_TRACE_CSV_TT}};
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         if (strcmp(layouts[i].name, name) == 0) {
             arguments->csv.layout = layouts[i].layout;
@@ -167,6 +187,11 @@ static bool take_flag(int id, export_arguments *arguments) {
         arguments->messages = true;
         return true;
     case OPT_CSV:
+        arguments->csv_wanted = true;
+        return true;
+    case OPT_JSON:
+        arguments->json = true;
+        return true;
     case OPT_COMPAT:
         return true;
     default:
@@ -191,6 +216,12 @@ static void take_option(int id, const char *value, export_arguments *arguments) 
         break;
     case OPT_OUTPUT:
         arguments->output = value;
+        break;
+    case OPT_PERFETTO:
+        arguments->perfetto = value;
+        break;
+    case OPT_CHROME:
+        arguments->chrome = value;
         break;
     case OPT_LIKE:
         take_layout(value, arguments);
@@ -243,18 +274,51 @@ static void settle(export_arguments *arguments, const char *program) {
         csv->layout = SB_TRACE_CSV_TT;
 }
 
+typedef void (*viewer_writer)(const sb_trace *trace, sb_output *output,
+                              sb_trace_exported *exported);
+
+/* The whole trace to a file for another viewer; path may be NULL. */
+static sb_status export_to_viewer(const sb_trace *trace, const char *path, viewer_writer write,
+                                  sb_error *error) {
+    sb_output output;
+    sb_trace_exported exported = {0};
+    if (path == NULL)
+        return SB_OK;
+    SB_TRY(sb_output_to_file(&output, path, error));
+    write(trace, &output, &exported);
+    SB_TRY(sb_output_finish(&output, error));
+    if (exported.adjusted_times > 0)
+        sb_log(SB_LOG_NOTE, "%s: %llu times were moved so that zones nest", path,
+               (unsigned long long)exported.adjusted_times);
+    return SB_OK;
+}
+
+static sb_status export_text(const sb_trace *trace, const export_arguments *arguments,
+                             sb_error *error) {
+    sb_output output;
+    const bool is_other = arguments->perfetto != NULL || arguments->chrome != NULL;
+    if (is_other && !arguments->csv_wanted && !arguments->json)
+        return SB_OK;
+    SB_TRY(sb_output_to_file(&output, arguments->output == NULL ? "-" : arguments->output, error));
+    if (arguments->json)
+        sb_trace_write_summary(trace, &output);
+    else
+        sb_trace_write_csv(trace, &arguments->csv, &output);
+    return sb_output_finish(&output, error);
+}
+
 static sb_status export(const export_arguments *arguments, int *exit_code, sb_error *error) {
     cli_trace opened;
-    sb_output output = {.descriptor = -1};
     sb_status status = cli_trace_open(&opened, arguments->input, error);
     if (status == SB_OK)
         status =
-            sb_output_to_file(&output, arguments->output == NULL ? "-" : arguments->output, error);
-    if (status == SB_OK) {
-        sb_trace_write_csv(opened.trace, &arguments->csv, &output);
-        status = sb_output_finish(&output, error);
+            export_to_viewer(opened.trace, arguments->perfetto, sb_trace_write_perfetto, error);
+    if (status == SB_OK)
+        status = export_to_viewer(opened.trace, arguments->chrome, sb_trace_write_chrome, error);
+    if (status == SB_OK)
+        status = export_text(opened.trace, arguments, error);
+    if (status == SB_OK)
         *exit_code = opened.is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
-    }
     cli_trace_close(&opened);
     return status;
 }
@@ -265,6 +329,8 @@ static sb_status export_plain(const cli_parsed *parsed, int *exit_code, sb_error
         take_option(parsed->options[i].id, parsed->options[i].value, &arguments);
     if (parsed->operand_count != 1)
         SB_FAIL(error, SB_ERR_USAGE, "name one trace file");
+    if (arguments.json && arguments.csv_wanted)
+        SB_FAIL(error, SB_ERR_USAGE, "--json and --csv cannot be asked for at once");
     arguments.input = parsed->operands[0];
     settle(&arguments, "strobe");
     return export(&arguments, exit_code, error);

@@ -63,20 +63,6 @@ sb_status cli_trace_number(const char *option, const char *text, int64_t least, 
             (long long)least, (long long)most);
 }
 
-void cli_put_json_text(sb_output *output, sb_slice text) {
-    sb_arena arena = {0};
-    const sb_slice clean = sb_utf8_clean(&arena, text);
-    sb_put_char(output, '"');
-    for (size_t i = 0; i < clean.size; i++) {
-        const char c = clean.data[i];
-        if (c == '"' || c == '\\')
-            sb_put_char(output, '\\');
-        sb_put_char(output, c);
-    }
-    sb_put_char(output, '"');
-    sb_arena_free(&arena);
-}
-
 sb_slice cli_format_time(int64_t ns, char text[SB_NUMBER_SIZE]) {
     static const struct {
         double ns;

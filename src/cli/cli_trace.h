@@ -27,8 +27,6 @@ int cli_trace_report(const char *command, const sb_error *error);
 /* A number of at least `least` as the value of an option. */
 sb_status cli_trace_number(const char *option, const char *text, int64_t least, int64_t most,
                            int64_t *value, sb_error *error);
-/* text as a JSON string, quotes included. */
-void cli_put_json_text(sb_output *output, sb_slice text);
 /* 1.234 ms, 12 ns: a time for people. */
 sb_slice cli_format_time(int64_t ns, char text[SB_NUMBER_SIZE]);
 

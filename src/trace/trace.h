@@ -8,6 +8,7 @@
  *   threads      host threads, fibers and device lanes by number, with their ids and names
  *   tracks       the zones of one thread, or of one lane of a device context, as columns
  *   contexts     devices or parts of them, with the clock that puts their times on the host's
+ *   ops          what the host asked devices to do, and the zones that did it
  *   messages, frame sets, plots, memory pools, locks
  *   losses       what was not recorded: where, from when to when, why, how much
  *   info         program, host, tool and options: where the trace comes from
@@ -20,6 +21,7 @@
  *   trace_series.h   lists that grow while others read them (sb_series)
  *   trace_model.h    the model and the questions it answers (sb_trace, sb_track, sb_trace_stats)
  *   trace_file.h     reading and writing .tracy files (sb_trace_read, sb_trace_write)
+ *   trace_export.h   the same for other viewers: Perfetto, Chrome; a summary as JSON
  *   trace_csv.h      rows as tracy-csvexport gives them (sb_trace_write_csv)
  *
  *     sb_trace *trace = sb_trace_create();
@@ -37,6 +39,7 @@
 #define SB_TRACE_TRACE_H
 
 #include "trace/trace_csv.h"
+#include "trace/trace_export.h"
 #include "trace/trace_file.h"
 #include "trace/trace_model.h"
 #include "trace/trace_series.h"

@@ -72,9 +72,10 @@ bool csv_wants_source(const csv_writer *writer, uint32_t source) {
  * The tool's own arithmetic: a mean cut to an integer, squares of it in 64 bits that wrap. For self
  * times it mixes the sums of whole durations with the mean of self times.
  */
-static double compat_deviation(const sb_zone_stats *stats, uint64_t mean) {
+static double compat_deviation(const csv_writer *writer, const sb_zone_stats *stats,
+                               uint64_t mean) {
     if (stats->count < 2)
-        return 0;
+        return writer->options->layout == SB_TRACE_CSV_TRACY_0_9 ? -(double)NAN : 0;
     const double squares = stats->sum_squares - 2. * (double)stats->total * (double)mean +
                            (double)(mean * mean * stats->count);
     return sqrt(squares / (double)(stats->count - 1));
@@ -132,7 +133,7 @@ static void put_statistics(const csv_writer *writer, const sb_zone_stats *stats)
     const double last_time = (double)writer->trace->info.last_time;
     double spread = self ? stats->self_deviation : stats->deviation;
     if (writer->options->compat)
-        spread = compat_deviation(stats, mean);
+        spread = compat_deviation(writer, stats, mean);
     put_integer(writer, total);
     put_real(writer, 100. * (double)total / last_time);
     put_integer(writer, (int64_t)stats->count);
@@ -215,10 +216,12 @@ typedef struct plot_columns {
 
 static plot_columns plot_columns_of(sb_trace_csv_layout layout) {
     switch (layout) {
+    case SB_TRACE_CSV_TT_0_13:
     case SB_TRACE_CSV_TT: /* the fork put its columns in and left these where they were */
         return (plot_columns){2, 2, 3};
     case SB_TRACE_CSV_TT_0_10:
         return (plot_columns){2, 2, 2};
+    case SB_TRACE_CSV_TRACY_0_9:
     case SB_TRACE_CSV_TRACY_0_11:
         return (plot_columns){2, 0, 1};
     default:

@@ -20,10 +20,12 @@ typedef enum sb_trace_csv_mode {
 
 /* Which columns a row per zone has. */
 typedef enum sb_trace_csv_layout {
-    SB_TRACE_CSV_TRACY_0_11, /* up to 0.11 */
+    SB_TRACE_CSV_TRACY_0_11, /* 0.10 and 0.11 */
     SB_TRACE_CSV_TRACY,      /* with the column `value`, the zone's text */
+    SB_TRACE_CSV_TRACY_0_9,  /* up to 0.9: no thread, and no deviation of a single zone */
     SB_TRACE_CSV_TT_0_10,    /* Tenstorrent's: name, text, text of a special parent */
-    SB_TRACE_CSV_TT,         /* the same with `value`; device zones follow those of the host */
+    SB_TRACE_CSV_TT_0_13,    /* the same with `value` */
+    SB_TRACE_CSV_TT,         /* and device zones follow those of the host */
 } sb_trace_csv_layout;
 
 typedef struct sb_trace_csv_options {

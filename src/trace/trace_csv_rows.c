@@ -201,8 +201,7 @@ static void hand_texts_on(row_run *run, unsigned workers) {
 /* ---- rows ---- */
 
 static bool is_tt(const csv_writer *writer) {
-    return writer->options->layout == SB_TRACE_CSV_TT ||
-           writer->options->layout == SB_TRACE_CSV_TT_0_10;
+    return writer->options->layout >= SB_TRACE_CSV_TT_0_10;
 }
 
 /* The fork wraps the text in quotes, and leaves those inside it alone. */
@@ -228,9 +227,11 @@ static void put_before_times(const csv_writer *writer, const row_texts *texts) {
 
 static void put_after_times(const csv_writer *writer, uint64_t thread, const row_texts *texts) {
     const sb_trace_csv_layout layout = writer->options->layout;
-    csv_put_separator(writer);
-    put_number(writer->output, (int64_t)thread);
-    if (layout == SB_TRACE_CSV_TRACY || layout == SB_TRACE_CSV_TT) {
+    if (layout != SB_TRACE_CSV_TRACY_0_9) {
+        csv_put_separator(writer);
+        put_number(writer->output, (int64_t)thread);
+    }
+    if (layout == SB_TRACE_CSV_TRACY || layout > SB_TRACE_CSV_TT_0_10) {
         csv_put_separator(writer);
         csv_put_field(writer, texts->text);
     }
@@ -434,10 +435,13 @@ static void put_rows(const csv_writer *writer, bool devices) {
 
 void csv_write_zones(const csv_writer *writer) {
     static const char *const headers[] = {
+        [SB_TRACE_CSV_TRACY_0_9] = "name|src_file|src_line|ns_since_start|exec_time_ns",
         [SB_TRACE_CSV_TRACY_0_11] = "name|src_file|src_line|ns_since_start|exec_time_ns|thread",
         [SB_TRACE_CSV_TRACY] = "name|src_file|src_line|ns_since_start|exec_time_ns|thread|value",
         [SB_TRACE_CSV_TT_0_10] = "name|src_file|src_line|zone_name|zone_text|ns_since_start|"
                                  "exec_time_ns|thread|special_parent_text",
+        [SB_TRACE_CSV_TT_0_13] = "name|src_file|src_line|zone_name|zone_text|ns_since_start|"
+                                 "exec_time_ns|thread|value|special_parent_text",
         [SB_TRACE_CSV_TT] = "name|src_file|src_line|zone_name|zone_text|ns_since_start|"
                             "exec_time_ns|thread|value|special_parent_text",
     };

@@ -51,6 +51,7 @@ typedef struct sb_trace_written {
     uint64_t dropped_tracks;   /* beyond what can be numbered */
     uint64_t dropped_zones;    /* of those tracks */
     uint64_t dropped_events;   /* of locks with more threads than a file can hold */
+    uint64_t dropped_ops;      /* ops have no place in a file */
     uint64_t dropped_losses;   /* beyond 65,536 entries of the ledger */
     uint64_t dropped_values;   /* values and markers of device contexts */
     uint64_t changed_contexts; /* types of device contexts that old viewers do not know */

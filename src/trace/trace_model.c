@@ -18,6 +18,8 @@ static sb_trace *create_in(sb_store *store) {
     sb_series_init(&trace->tracks, sizeof(sb_track), NULL);
     sb_series_init(&trace->contexts, sizeof(sb_context), NULL);
     sb_series_init(&trace->notes, sizeof(sb_zone_note), trace->store);
+    sb_series_init(&trace->ops, sizeof(sb_op), trace->store);
+    sb_series_init(&trace->op_kernels, sizeof(sb_op_kernel), trace->store);
     sb_series_init(&trace->messages, sizeof(sb_message), trace->store);
     sb_series_init(&trace->frame_sets, sizeof(sb_frame_set), NULL);
     sb_series_init(&trace->plots, sizeof(sb_plot), NULL);
@@ -98,10 +100,12 @@ void sb_trace_free(sb_trace *trace) {
     if (trace == NULL)
         return;
     free_members(trace);
-    sb_series *const all[] = {
-        &trace->strings,  &trace->sources, &trace->processes, &trace->threads,    &trace->tracks,
-        &trace->contexts, &trace->notes,   &trace->messages,  &trace->frame_sets, &trace->plots,
-        &trace->pools,    &trace->locks,   &trace->losses,    &trace->strangers,  &trace->app_info};
+    sb_series *const all[] = {&trace->strings, &trace->sources,   &trace->processes,
+                              &trace->threads, &trace->tracks,    &trace->contexts,
+                              &trace->notes,   &trace->messages,  &trace->frame_sets,
+                              &trace->plots,   &trace->pools,     &trace->locks,
+                              &trace->losses,  &trace->strangers, &trace->app_info,
+                              &trace->ops,     &trace->op_kernels};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         sb_series_free(all[i]);
     sb_intern_free(&trace->interned);
@@ -245,6 +249,18 @@ void sb_trace_add_message(sb_trace *trace, const sb_message *message) {
 
 void sb_trace_add_loss(sb_trace *trace, const sb_loss *loss) {
     sb_series_add(&trace->losses, loss);
+}
+
+uint32_t sb_trace_add_op(sb_trace *trace, const sb_op *op) {
+    assert(trace->ops.count < SB_NONE);
+    sb_series_add(&trace->ops, op);
+    return (uint32_t)(trace->ops.count - 1);
+}
+
+void sb_trace_add_op_kernel(sb_trace *trace, const sb_op_kernel *kernel) {
+    assert(kernel->op < trace->ops.count);
+    assert(kernel->track < trace->tracks.count);
+    sb_series_add(&trace->op_kernels, kernel);
 }
 
 /* ---- zones ---- */

@@ -139,6 +139,26 @@ typedef struct sb_context {
     sb_series markers;     /* sb_device_marker */
 } sb_context;
 
+/* ---- ops ---- */
+
+/* One run of an operation: what the host asked for, and what a device did for it. */
+typedef struct sb_op {
+    int64_t start; /* on the host; SB_NO_TIME if it never ran there */
+    int64_t end;
+    uint64_t id;      /* what the host calls this run */
+    uint64_t program; /* what it calls what the device ran; 0: nothing ran there */
+    uint32_t device;
+    uint32_t thread; /* that asked for it; 0: not known */
+    sb_string name;
+} sb_op;
+
+/* A zone of a device lane that belongs to an op. */
+typedef struct sb_op_kernel {
+    uint32_t op;    /* its number in the trace */
+    uint32_t track; /* that of the lane */
+    uint32_t zone;
+} sb_op_kernel;
+
 /* ---- the rest of what happens; each begins with its time, ascending ---- */
 
 typedef struct sb_message {
@@ -313,6 +333,8 @@ typedef struct sb_trace {
     sb_series tracks;           /* sb_track */
     sb_series contexts;         /* sb_context */
     sb_series notes;            /* sb_zone_note; entry 0 is empty */
+    sb_series ops;              /* sb_op */
+    sb_series op_kernels;       /* sb_op_kernel */
     sb_series messages;         /* sb_message */
     sb_series frame_sets;       /* sb_frame_set; the one without a name first */
     sb_series plots;            /* sb_plot */
@@ -359,6 +381,9 @@ sb_memory_pool *sb_trace_add_pool(sb_trace *trace, sb_string name);
 sb_lock *sb_trace_add_lock(sb_trace *trace, uint32_t id);
 void sb_trace_add_message(sb_trace *trace, const sb_message *message);
 void sb_trace_add_loss(sb_trace *trace, const sb_loss *loss);
+/* The op's number, for its kernels. */
+uint32_t sb_trace_add_op(sb_trace *trace, const sb_op *op);
+void sb_trace_add_op_kernel(sb_trace *trace, const sb_op_kernel *kernel);
 
 /*
  * Opens a zone inside the one that is open, and returns its index. A track holds up to SB_NONE

@@ -344,8 +344,10 @@ static double deviation(uint64_t count, int64_t total, sb_u128 squares) {
         return 0;
     const int64_t mean = total / (int64_t)count;
     const int64_t rest = total % (int64_t)count;
-    __extension__ const __int128 apart =
-        (__int128)squares - (__int128)2 * mean * total + (__int128)mean * mean * (__int128)count;
+    /* Unsigned, since durations from a broken file may wrap; what is right is the same. */
+    const sb_u128 wide_mean = (sb_u128)mean;
+    const sb_u128 apart =
+        squares - 2 * wide_mean * (sb_u128)total + wide_mean * wide_mean * (sb_u128)count;
     const double variance =
         ((double)apart - (double)rest * (double)rest / (double)count) / (double)(count - 1);
     return variance > 0 ? sqrt(variance) : 0;

@@ -225,6 +225,7 @@ void sb_trace_write(const sb_trace *trace, const sb_trace_write_options *options
         writer.options.version = SB_TRACE_VERSION_0_11;
     assert(writer.options.version == SB_TRACE_VERSION_0_10 ||
            writer.options.version == SB_TRACE_VERSION_0_11);
+    writer.written.dropped_ops = sb_series_count(&trace->ops);
     number_strings(&writer);
     number_sources(&writer);
     move_lanes(&writer);

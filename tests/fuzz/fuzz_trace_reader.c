@@ -1,8 +1,8 @@
 /*
  * The reader of trace files against anything. An input that begins like a file is read as one;
  * anything else is taken as the body of a file, because compression hides it from the fuzzer. What
- * could be read is asked for statistics and rows and written again, and the written file must be
- * read without complaint.
+ * could be read is asked for statistics, rows and exports and written again, and the written file
+ * must be read without complaint.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -40,8 +40,11 @@ static void ask(const sb_trace *trace) {
         options.special_functions = (sb_slice)SB_SLICE("a,b");
         sb_trace_write_csv(trace, &options, &rows);
     }
+    sb_trace_write_perfetto(trace, &rows, NULL);
+    sb_trace_write_chrome(trace, &rows, NULL);
+    sb_trace_write_summary(trace, &rows);
     sb_output_discard(&rows);
-    const sb_stats_options all = {.range = SB_RANGE_ALL, .with_quantiles = true};
+    const sb_stats_options all = {.range = SB_RANGE_ALL, .with_self = true, .with_quantiles = true};
     free(sb_trace_stats(trace, &all));
 }
 
