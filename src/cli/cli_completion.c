@@ -59,6 +59,8 @@ static void put_bash(sb_output *output) {
                 "    local command=${COMP_WORDS[1]} options=\n"
                 "    if [[ ${COMP_WORDS[0]##*/} == tt-perf-report ]]; then\n"
                 "        command=perf\n"
+                "    elif [[ ${COMP_WORDS[0]##*/} == *csvexport* ]]; then\n"
+                "        command=export\n"
                 "    elif [[ $COMP_CWORD == 1 ]]; then\n"
                 "        mapfile -t COMPREPLY < <(compgen -W '");
     for (size_t i = 0; i < cli_command_count; i++)
@@ -74,7 +76,8 @@ static void put_bash(sb_output *output) {
                         "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
                         "    fi\n"
                         "}\n"
-                        "complete -o filenames -F _strobe strobe tt-perf-report\n");
+                        "complete -o filenames -F _strobe strobe tt-perf-report tracy-csvexport "
+                        "csvexport-release\n");
 }
 
 /* ---- zsh ---- */
@@ -116,12 +119,14 @@ static void put_zsh_command(const cli_command *command, sb_output *output) {
 }
 
 static void put_zsh(sb_output *output) {
-    sb_put_text(output, "#compdef strobe tt-perf-report\n"
+    sb_put_text(output, "#compdef strobe tt-perf-report tracy-csvexport csvexport-release\n"
                         "# zsh completion for strobe\n"
                         "_strobe() {\n"
                         "    local command=$words[2]\n"
                         "    if [[ ${words[1]:t} == tt-perf-report ]]; then\n"
                         "        command=perf\n"
+                        "    elif [[ ${words[1]:t} == *csvexport* ]]; then\n"
+                        "        command=export\n"
                         "    elif (( CURRENT == 2 )); then\n"
                         "        local -a commands=(\n");
     for (size_t i = 0; i < cli_command_count; i++) {
