@@ -62,8 +62,8 @@ static const char digit_pairs[] = "0001020304050607080910111213141516171819"
 
 /* Eight digits. Their halves do not wait for each other. */
 static char *put_eight(char *at, uint32_t value) {
-    const uint32_t high = value / 10000;
-    const uint32_t low = value % 10000;
+    const size_t high = value / 10000;
+    const size_t low = value % 10000;
     memcpy(at, digit_pairs + high / 100 * 2, 2);
     memcpy(at + 2, digit_pairs + high % 100 * 2, 2);
     memcpy(at + 4, digit_pairs + low / 100 * 2, 2);

@@ -321,7 +321,7 @@ static void begin_run(stats_run *run) {
     run->workers = sb_parallel_width(STATS_WORKERS_MAX);
     if (run->workers > run->piece_count)
         run->workers = run->piece_count == 0 ? 1 : (unsigned)run->piece_count;
-    run->tallies = sb_alloc_zeroed(run->workers, sizeof *run->tallies);
+    run->tallies = sb_alloc_zeroed(run->workers, sizeof(stats_tally *));
 }
 
 static void end_run(stats_run *run) {

@@ -50,6 +50,6 @@ stats_piece *stats_take_piece(stats_run *run);
 void stats_load_durations(const stats_run *run, const stats_piece *piece,
                           int64_t durations[STATS_PIECE_SIZE]);
 /* Fills in median and p99. counts of stats must be there. */
-void stats_find_quantiles(stats_run *run, sb_zone_stats *stats);
+void stats_find_quantiles(stats_run *all, sb_zone_stats *stats);
 
 #endif
