@@ -7,11 +7,14 @@
  *   slice.h     pieces of text with a length (sb_slice)
  *   memory.h    allocation that cannot fail, arena, vector (sb_arena, sb_vector)
  *   intern.h    hash map from text to a small number (sb_intern)
+ *   idmap.h     hash map from a 64-bit id to a small number (sb_idmap)
  *   number.h    numbers to text and back, exactly
  *   unicode.h   UTF-8: checking, cleaning, width on a terminal
  *   file.h      input files, mapped (sb_file)
  *   output.h    buffered output to a descriptor, to memory, or to a file that appears whole
  *               (sb_output)
+ *   clock.h     clocks
+ *   socket.h    connections and datagrams, with a limit on every wait
  *   csv.h       reading comma-separated values without copying (sb_csv)
  *   style.h     colours, and whether to use them (sb_style)
  *   table.h     tables of text (sb_table)
@@ -23,14 +26,17 @@
 #ifndef SB_BASE_BASE_H
 #define SB_BASE_BASE_H
 
+#include "base/clock.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/idmap.h"
 #include "base/intern.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/output.h"
 #include "base/slice.h"
+#include "base/socket.h"
 #include "base/status.h"
 #include "base/style.h"
 #include "base/table.h"
