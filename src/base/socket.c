@@ -136,6 +136,15 @@ bool sb_socket_write(int socket, const void *bytes, size_t size, int timeout_ms)
     return true;
 }
 
+size_t sb_socket_send_room(int socket) {
+    int room = 0;
+    socklen_t size = sizeof room;
+    /* The system says twice what it takes, for its own needs. */
+    if (getsockopt(socket, SOL_SOCKET, SO_SNDBUF, &room, &size) != 0 || room < 0)
+        return 0;
+    return (size_t)room / 2;
+}
+
 /* ---- listening ---- */
 
 int sb_socket_listen(uint16_t *port) {

@@ -24,6 +24,9 @@ bool sb_socket_write(int socket, const void *bytes, size_t size, int timeout_ms)
 /* Is there something to read? Waits up to the limit. */
 bool sb_socket_readable(int socket, int timeout_ms);
 
+/* Bytes that writing takes without the other side reading. */
+size_t sb_socket_send_room(int socket);
+
 /* Listens for connections on the loopback interface; port 0: any. *port is the one it became. */
 int sb_socket_listen(uint16_t *port);
 int sb_socket_accept(int socket, int timeout_ms);
