@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/capture_model.h"
+
 enum {
     CONNECT_MS = 2000,
     ANSWER_MS = 2000, /* a program that is being recorded by another gives none */
@@ -94,12 +96,6 @@ static bool read_welcome(capture_peer *peer) {
     return true;
 }
 
-/* A clock that stands still or runs backwards cannot be converted. */
-static bool is_sane(const sb_wire_welcome *welcome) {
-    const double slowest = 1e9;
-    return welcome->timer_multiplier > 0 && welcome->timer_multiplier < slowest;
-}
-
 typedef enum greeting { GREETED, WRONG_NUMBER, NO_GREETING } greeting;
 
 static greeting greet(capture_peer *peer, capture_attempt *attempt, sb_error *error) {
@@ -118,7 +114,7 @@ static greeting greet(capture_peer *peer, capture_attempt *attempt, sb_error *er
     case SB_WIRE_WELCOME:
         if (!read_welcome(peer)) {
             refuse(peer, error, "welcomed us and then fell silent");
-        } else if (!is_sane(&peer->welcome)) {
+        } else if (!capture_clock_is_sane(&peer->welcome)) {
             refuse(peer, error, "has a clock that makes no sense");
         } else {
             *attempt = CAPTURE_WELCOMED;

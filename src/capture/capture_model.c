@@ -1,5 +1,10 @@
 #include "capture/capture_model.h"
 
+bool capture_clock_is_sane(const sb_wire_welcome *welcome) {
+    const double slowest = 1e9;
+    return welcome->timer_multiplier > 0 && welcome->timer_multiplier < slowest;
+}
+
 /* ---- making one ---- */
 
 static void init_maps(capture_model *model) {
@@ -20,13 +25,17 @@ static void init_maps(capture_model *model) {
     model->devices = capture_devices_create();
 }
 
+/* A second: what is coarser is no clock. */
+#define RESOLUTION_MAX 1e9
+
 static void describe(sb_trace *trace, const sb_wire_welcome *welcome) {
     sb_trace_info *info = &trace->info;
     info->program = sb_arena_copy(&trace->arena, sb_slice_of(welcome->program));
     info->host = sb_arena_copy(&trace->arena, sb_slice_of(welcome->host));
     info->captured_at = welcome->epoch;
     info->built_at = welcome->executable_time;
-    info->resolution = (int64_t)((double)welcome->resolution * welcome->timer_multiplier);
+    const double resolution = (double)welcome->resolution * welcome->timer_multiplier;
+    info->resolution = resolution < RESOLUTION_MAX ? (int64_t)resolution : 0;
     info->timer_multiplier = welcome->timer_multiplier;
     info->process_id = welcome->process_id;
     info->sampling_period = welcome->sampling_period;

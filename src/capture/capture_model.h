@@ -111,7 +111,9 @@ typedef struct capture_model {
     struct capture_devices *devices;
 } capture_model;
 
-/* The trace must be new. */
+/* A clock that stands still or runs backwards cannot be converted. */
+bool capture_clock_is_sane(const sb_wire_welcome *welcome);
+/* The trace must be new, and the clock sane. */
 void capture_model_init(capture_model *model, sb_trace *trace, const sb_wire_protocol *protocol,
                         const sb_wire_welcome *welcome, const sb_wire_on_demand *on_demand,
                         capture_questions *questions);

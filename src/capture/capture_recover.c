@@ -94,6 +94,8 @@ sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options 
     *damage = (sb_error){.status = SB_OK};
     SB_TRY(sb_journal_open(&reader, journal, error));
     SB_TRY(read_start(&reader, &start, error));
+    if (!capture_clock_is_sane(&start.welcome))
+        SB_FAIL(error, SB_ERR_FORMAT, "the journal's first block has a clock that makes no sense");
     if (options->bound == NULL)
         *trace = sb_trace_create();
     else

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli_recording.h"
@@ -324,13 +325,66 @@ static sb_status capture_one(capture_arguments *arguments, int *exit_code, sb_er
     return print_report(arguments, &report, error);
 }
 
+/* ---- several programs ---- */
+
+static void name_folder(char folder[64]) {
+    struct tm date;
+    const time_t now = time(NULL);
+    if (localtime_r(&now, &date) == NULL ||
+        strftime(folder, 64, "strobe-%Y%m%d-%H%M%S", &date) == 0)
+        snprintf(folder, 64, "strobe-session");
+}
+
+static void put_session(const capture_arguments *arguments, const sb_capture_session *session,
+                        sb_output *output) {
+    const bool json = arguments->json;
+    sb_put_text(output, json ? "[" : "");
+    for (size_t i = 0; i < session->reports.count; i++) {
+        const sb_capture_report *report = sb_vector_at(&session->reports, i);
+        const char *path = *(char **)sb_vector_at(&session->paths, i);
+        sb_put_text(output, i == 0 ? "" : json ? ",\n " : "\n");
+        if (json)
+            cli_put_recording_json(output, report, path);
+        else if (!arguments->quiet)
+            cli_put_recording(output, report, path);
+    }
+    sb_put_text(output, json ? "]\n" : "");
+}
+
+static sb_status capture_all(capture_arguments *arguments, int *exit_code, sb_error *error) {
+    char folder[64];
+    sb_capture_session session;
+    if (arguments->capture.output == NULL) {
+        name_folder(folder);
+        arguments->capture.output = folder;
+    }
+    sb_status status = sb_capture_all(&arguments->capture, &session, error);
+    if (status == SB_OK) {
+        for (size_t i = 0; i < session.reports.count; i++) {
+            const sb_capture_report *report = sb_vector_at(&session.reports, i);
+            cli_warn_of_recording(report);
+            if (cli_recording_is_partial(report) || !report->has_file)
+                *exit_code = SB_EXIT_PARTIAL;
+        }
+        if (session.failed > 0)
+            sb_log(SB_LOG_WARNING, "%zu programs could not be recorded; session.json says why",
+                   session.failed);
+        sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+        put_session(arguments, &session, &output);
+        status = sb_output_finish(&output, error);
+    }
+    sb_capture_session_free(&session);
+    return status;
+}
+
 static sb_status capture(const cli_parsed *parsed, int *exit_code, sb_error *error) {
     capture_arguments arguments = {
         .capture = {
             .flavour = -1, .sync_seconds = 1, .memory_bytes = UINT64_C(1) << 30, .stop = &stop}};
     SB_TRY(take_options(parsed, &arguments, error));
     stop_on_signals();
-    return capture_one(&arguments, exit_code, error);
+    return arguments.all ? capture_all(&arguments, exit_code, error)
+                         : capture_one(&arguments, exit_code, error);
 }
 
 static int run_capture(const cli_command *command, int argc, char **argv) {
