@@ -49,7 +49,10 @@ def start_capture(port, output, *options):
 
 def finish(process):
     """Exit code, output and messages of a process that must end by itself."""
-    output, messages = process.communicate(timeout=LIMIT_S)
+    try:
+        output, messages = process.communicate(timeout=LIMIT_S)
+    finally:
+        process.kill()
     return process.returncode, output, messages
 
 
@@ -194,7 +197,7 @@ def told_to_stop(folder):
     program, port = start_streamer("--zones", 100000000, "--rate", 2000000)
     capture = start_capture(port, output)
     await_journal(folder / "run.tracy.journal", 2000)
-    capture.send_signal(signal.SIGINT)
+    capture.send_signal(signal.SIGTERM)
     code, text, messages = finish(capture)
     end(program)
     check(code == 0 and json.loads(text)["ending"] == "stopped", f"exit {code}: {messages}")

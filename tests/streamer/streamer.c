@@ -9,8 +9,8 @@
  * gaps. --prepared encodes everything before it listens, so that a benchmark does not measure the
  * encoder. --cut closes the connection in the middle of the frame after so many bytes, --garbage
  * sends bytes that do not unpack there, --silent never answers a hello, --gone says that it was
- * recorded before. Prints "listening PORT", then when all is sent "sent ZONES SECONDS" and at the
- * end "closed SECONDS", the seconds by CLOCK_MONOTONIC.
+ * recorded before. Prints "listening PORT", "began SECONDS" when it is welcomed, "sent ZONES
+ * SECONDS" when all is sent and "closed SECONDS" at the end, the seconds by CLOCK_MONOTONIC.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -169,9 +169,9 @@ static uint64_t next_random(streamer *of) {
 }
 
 static sb_wire_zone next_zone(streamer *of) {
-    enum { STEP = 20, SPREAD = 500 };
+    enum { STEP = 20, SPREAD = 500, JITTER = 8 };
     const uint64_t random = next_random(of);
-    of->tick += of->identical ? STEP : STEP + (int64_t)((random >> 40) % SPREAD);
+    of->tick += STEP + (int64_t)((random >> 40) % (of->identical ? JITTER : SPREAD));
     const bool may_begin = of->begun < of->zones;
     const bool begins =
         of->identical ? of->depth == 0 : of->depth == 0 || (of->depth < DEPTH_MAX && (random & 1));
@@ -244,6 +244,8 @@ static bool greet(streamer *of, const sb_wire_protocol *protocol) {
 }
 
 static void stream(streamer *of) {
+    printf("began %.6f\n", now());
+    fflush(stdout);
     if (of->prepared) {
         for (size_t at = 0; at < of->memory_size && !of->is_over;) {
             const size_t size = 4 + sb_wire_block_size(of->memory + at);
