@@ -231,7 +231,7 @@ static void try_port(gathering *of, const capture_ear *ear, uint16_t port) {
 
 static void look_around(gathering *of, capture_ear *ear) {
     capture_ear_listen(ear);
-    for (uint16_t i = 0; i < SB_WIRE_PORT_COUNT; i++)
+    for (unsigned i = 0; i < SB_WIRE_PORT_COUNT; i++)
         try_port(of, ear, (uint16_t)(SB_WIRE_PORT + i));
     for (size_t i = 0; i < ear->heard.count; i++) {
         const sb_wire_announcement *entry = sb_vector_at(&ear->heard, i);

@@ -59,7 +59,7 @@ static sb_status replay_block(replay *of, const sb_journal_block *block, sb_erro
 }
 
 static void replay_blocks(replay *of, sb_journal_reader *reader, sb_file *file, sb_error *damage) {
-    sb_journal_block block;
+    sb_journal_block block = {0};
     of->report->ending = SB_JOURNAL_CUT;
     while (sb_journal_next(reader, &block, damage)) {
         if (replay_block(of, &block, damage) != SB_OK)
@@ -73,7 +73,7 @@ static void replay_blocks(replay *of, sb_journal_reader *reader, sb_file *file, 
 }
 
 static sb_status read_start(sb_journal_reader *reader, sb_journal_start *start, sb_error *error) {
-    sb_journal_block block;
+    sb_journal_block block = {0};
     if (!sb_journal_next(reader, &block, error)) {
         if (error->status == SB_OK)
             SB_FAIL(error, SB_ERR_EMPTY, "the journal is empty: nothing was recorded yet");
@@ -87,8 +87,8 @@ static sb_status read_start(sb_journal_reader *reader, sb_journal_start *start, 
 sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options *options,
                              sb_trace **trace, sb_capture_report *report, sb_error *damage,
                              sb_error *error) {
-    sb_journal_reader reader;
-    sb_journal_start start;
+    sb_journal_reader reader = {0};
+    sb_journal_start start = {0};
     replay of = {.report = report};
     *trace = NULL;
     *damage = (sb_error){.status = SB_OK};
@@ -114,6 +114,9 @@ sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options 
         memcpy(report->ending_text, damage->message, sizeof report->ending_text);
     report->protocol = sb_wire_protocol_name(of.model.protocol);
     report->journal_bytes = journal.size;
+    (*trace)->file.compression = "LZ4";
+    (*trace)->file.file_bytes = journal.size;
+    (*trace)->file.body_bytes = report->last.stream_bytes;
     capture_model_finish(&of.model);
     capture_count_all(&of.model, report);
     capture_note_losses(&of.model, report);

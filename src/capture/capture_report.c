@@ -70,16 +70,20 @@ void capture_note_losses(const capture_model *model, const sb_capture_report *re
 
 /* ---- memory ---- */
 
+/* The second number of the file: pages that are in memory. */
 uint64_t capture_process_memory(void) {
-    unsigned long long total = 0;
-    unsigned long long resident = 0;
+    char text[128];
+    int64_t pages = 0;
+    sb_slice rest = {0};
     FILE *file = fopen("/proc/self/statm", "r");
     if (file == NULL)
         return 0;
-    const int found = fscanf(file, "%llu %llu", &total,
-                             &resident); /* NOLINT(cert-err34-c): a file of the kernel */
+    const size_t size = fread(text, 1, sizeof text, file);
     fclose(file);
-    return found == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    sb_slice_first_word((sb_slice){text, size}, &rest);
+    if (!sb_parse_int64(sb_slice_first_word(rest, &rest), &pages) || pages < 0)
+        return 0;
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t capture_machine_memory(void) {

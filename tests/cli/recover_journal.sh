@@ -12,3 +12,4 @@ echo "exit $?"
 "$strobe" recover "$fixtures/README.md" 2>&1 | sed 's|.*/||'
 head -c 8 run.tracy.journal > empty.journal
 "$strobe" recover empty.journal 2>&1
+"$strobe" info "$fixtures/protocol-64.journal" 2>&1 | head -n 3
