@@ -243,9 +243,10 @@ sb_status capture_find(const sb_capture_options *options, capture_peer *peer, sb
         const double waited = (double)(sb_clock_ns() - start) / ns_per_second;
         const bool is_over = options->wait_seconds > 0 && waited >= options->wait_seconds;
         if (capture_is_stopped(options) || is_over) {
-            status = sb_error_set(
-                error, SB_ERR_NOT_FOUND, "no profiled program was found on %s%s in %.1f s",
-                host_of(options), options->port == 0 ? ", ports 8086 to 8105" : "", waited);
+            status =
+                sb_error_set(error, SB_ERR_NOT_FOUND, "no profiled program was found on %s%s%s",
+                             host_of(options), options->port == 0 ? ", ports 8086 to 8105" : "",
+                             is_over ? " before the wait was over" : "");
             break;
         }
         if (options->progress != NULL)
