@@ -5,8 +5,9 @@ STROBE  := $(BUILD)/bin/strobe
 PREFIX  ?= /usr/local
 DATA    ?= ../shared/data/perf
 FUZZ_SECONDS ?= 3600
+FAULT_KILLS ?= 200
 
-.PHONY: help deps build demo test parity bench fuzz format lint install clean
+.PHONY: help deps build demo test parity bench fuzz faults format lint install clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -45,6 +46,9 @@ bench: build ## measure beside the real tools
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz
+
+faults: build ## kill recorders and programs FAULT_KILLS times (200), fill disks, cut connections
+	@STROBE_FAULT_KILLS=$(FAULT_KILLS) python3 tests/faults/capture_faults.py $(BUILD)/bin
 
 format: ## format all C sources
 	@tools/lint --format

@@ -8,7 +8,7 @@ install(TARGETS strobe EXPORT strobe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
 # The names of the tools that commands stand in for.
 install(CODE "
   set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
-  foreach(name tt-perf-report tracy-csvexport csvexport-release)
+  foreach(name tt-perf-report tracy-csvexport csvexport-release tracy-capture capture-release)
     file(CREATE_LINK strobe \"\${bin}/\${name}\" SYMBOLIC)
     message(STATUS \"Installing: \${bin}/\${name} -> strobe\")
   endforeach()

@@ -7,15 +7,19 @@
  *   slice.h     pieces of text with a length (sb_slice)
  *   memory.h    allocation that cannot fail, arena, vector (sb_arena, sb_vector)
  *   intern.h    hash map from text to a small number (sb_intern)
+ *   idmap.h     hash map from a 64-bit id to a small number (sb_idmap)
  *   number.h    numbers to text and back, exactly
  *   unicode.h   UTF-8: checking, cleaning, width on a terminal
  *   file.h      input files, mapped (sb_file)
  *   output.h    buffered output to a descriptor, to memory, or to a file that appears whole
  *               (sb_output)
+ *   clock.h     clocks
+ *   socket.h    connections and datagrams, with a limit on every wait
  *   csv.h       reading comma-separated values without copying (sb_csv)
  *   style.h     colours, and whether to use them (sb_style)
  *   table.h     tables of text (sb_table)
  *   parallel.h  work split over threads
+ *   json.h      texts and numbers in JSON
  *   log.h       messages to the person at the terminal
  *
  * Other modules include this header only. base uses the C library and nothing else of Strobe's.
@@ -24,15 +28,19 @@
 #ifndef SB_BASE_BASE_H
 #define SB_BASE_BASE_H
 
+#include "base/clock.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/idmap.h"
 #include "base/intern.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/output.h"
 #include "base/parallel.h"
 #include "base/slice.h"
+#include "base/socket.h"
 #include "base/status.h"
 #include "base/style.h"
 #include "base/table.h"

@@ -47,10 +47,12 @@ typedef struct cli_command {
 extern const cli_command *const cli_commands[];
 extern const size_t cli_command_count;
 extern const cli_command cli_perf_command;
+extern const cli_command cli_capture_command;
 extern const cli_command cli_completion_command;
 extern const cli_command cli_convert_command;
 extern const cli_command cli_export_command;
 extern const cli_command cli_info_command;
+extern const cli_command cli_recover_command;
 extern const cli_command cli_stats_command;
 
 /* ---- parsing ---- */

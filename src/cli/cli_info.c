@@ -76,10 +76,13 @@ static void put_date(sb_output *output, const char *label, uint64_t seconds) {
 
 static void put_file(sb_output *output, const sb_trace_file *file) {
     put_label(output, "format");
-    sb_put_format(output, "Tracy %u.%u.%u%s, %s, %u stream%s\n", file->version >> 16,
-                  file->version >> 8 & 0xFF, file->version & 0xFF,
-                  file->tenstorrent ? " (Tenstorrent's layout)" : "", file->compression,
-                  file->stream_count, file->stream_count == 1 ? "" : "s");
+    if (file->version == 0)
+        sb_put_format(output, "journal, %s\n", file->compression);
+    else
+        sb_put_format(output, "Tracy %u.%u.%u%s, %s, %u stream%s\n", file->version >> 16,
+                      file->version >> 8 & 0xFF, file->version & 0xFF,
+                      file->tenstorrent ? " (Tenstorrent's layout)" : "", file->compression,
+                      file->stream_count, file->stream_count == 1 ? "" : "s");
     put_label(output, "size");
     sb_put_format(output, "%" PRIu64 " bytes, %" PRIu64 " unpacked\n", file->file_bytes,
                   file->body_bytes);

@@ -9,8 +9,8 @@
 #include "cli/cli.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_perf_command, &cli_stats_command,   &cli_export_command,
-    &cli_info_command, &cli_convert_command, &cli_completion_command,
+    &cli_perf_command,   &cli_capture_command, &cli_recover_command, &cli_stats_command,
+    &cli_export_command, &cli_info_command,    &cli_convert_command, &cli_completion_command,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];
 
@@ -91,6 +91,10 @@ int main(int argc, char **argv) {
     if (strcmp(program, "tracy-csvexport") == 0 || strcmp(program, "csvexport-release") == 0) {
         sb_log_set_name(program);
         return cli_export_command.run(&cli_export_command, argc, argv);
+    }
+    if (strcmp(program, "tracy-capture") == 0 || strcmp(program, "capture-release") == 0) {
+        sb_log_set_name(program);
+        return cli_capture_command.run(&cli_capture_command, argc, argv);
     }
     if (argc < 2)
         return print_and_exit(cli_print_overview, STDERR_FILENO, SB_EXIT_USAGE);

@@ -2,7 +2,6 @@
  * `strobe stats FILE`: where the time went, per source location.
  */
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,28 +340,28 @@ static void print_csv(const sb_vector *rows, sb_output *output) {
     }
 }
 
-static json_t *make_object(const stats_row *row) {
-    const sb_zone_stats *stats = row->stats;
-    return json_pack("{s:s%, s:s%, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:f}", "name",
-                     row->name.data, row->name.size, "file", row->file.data, row->file.size, "line",
-                     (json_int_t)row->line, "count", (json_int_t)stats->count, "total_ns",
-                     (json_int_t)stats->total, "self_ns", (json_int_t)stats->self_total, "mean_ns",
-                     stats->mean, "median_ns", (json_int_t)stats->median, "p99_ns",
-                     (json_int_t)stats->p99, "min_ns", (json_int_t)stats->min, "max_ns",
-                     (json_int_t)stats->max, "std_ns", stats->deviation);
-}
-
 static void print_json(const sb_vector *rows, sb_output *output) {
-    json_t *list = json_array();
-    for (size_t i = 0; i < rows->count; i++)
-        json_array_append_new(list, make_object(sb_vector_at(rows, i)));
-    char *text = json_dumps(list, JSON_INDENT(2));
-    if (text == NULL)
-        sb_out_of_memory(0);
-    sb_put_text(output, text);
-    sb_put_char(output, '\n');
-    free(text);
-    json_decref(list);
+    sb_put_text(output, "[");
+    for (size_t i = 0; i < rows->count; i++) {
+        const stats_row *row = sb_vector_at(rows, i);
+        const sb_zone_stats *stats = row->stats;
+        sb_put_text(output, i == 0 ? "\n  {\"name\": " : ",\n  {\"name\": ");
+        sb_put_json(output, row->name);
+        sb_put_text(output, ", \"file\": ");
+        sb_put_json(output, row->file);
+        sb_put_format(output,
+                      ", \"line\": %u, \"count\": %" PRIu64 ", \"total_ns\": %" PRId64
+                      ", \"self_ns\": %" PRId64 ", \"mean_ns\": ",
+                      row->line, stats->count, stats->total, stats->self_total);
+        put_real(output, stats->mean);
+        sb_put_format(output,
+                      ", \"median_ns\": %" PRId64 ", \"p99_ns\": %" PRId64 ", \"min_ns\": %" PRId64
+                      ", \"max_ns\": %" PRId64 ", \"std_ns\": ",
+                      stats->median, stats->p99, stats->min, stats->max);
+        put_real(output, stats->deviation);
+        sb_put_char(output, '}');
+    }
+    sb_put_text(output, "\n]\n");
 }
 
 static sb_status show(const stats_arguments *arguments, const sb_trace *trace, sb_error *error) {

@@ -4,9 +4,30 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
+
+/* What a journal holds, as if it was the trace that it would have become. */
+static sb_status open_journal(cli_trace *opened, const char *path, sb_error *error) {
+    const sb_capture_recover_options options = {.file = &opened->file};
+    sb_capture_report report;
+    sb_error damage = {0};
+    sb_error reason = {0};
+    const sb_status status =
+        sb_capture_recover(opened->file.text, &options, &opened->trace, &report, &damage, &reason);
+    if (status != SB_OK)
+        SB_FAIL(error, status, "%s: %s", path, reason.message);
+    if (damage.status != SB_OK) {
+        opened->is_partial = true;
+        sb_log(SB_LOG_WARNING, "%s: shown is what the journal holds: %s", path, damage.message);
+    }
+    return SB_OK;
+}
+
 sb_status cli_trace_open(cli_trace *opened, const char *path, sb_error *error) {
     *opened = (cli_trace){.file = {.kind = SB_FILE_BORROWED}};
     SB_TRY(sb_file_open(&opened->file, path, error));
+    if (sb_journal_is_one(opened->file.text))
+        return open_journal(opened, path, error);
     const sb_trace_read_options options = {.file = &opened->file};
     sb_error reason = {0};
     const sb_status status = sb_trace_read(opened->file.text, &options, &opened->trace, &reason);

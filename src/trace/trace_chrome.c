@@ -17,7 +17,7 @@ typedef struct chrome_writer {
     sb_output *output;
     sb_output names; /* of sources, as JSON */
     size_t *name_starts;
-    trace_map kernels;
+    sb_idmap kernels;
     sb_trace_exported exported;
     uint32_t track;
     bool has_events;
@@ -248,7 +248,7 @@ void sb_trace_write_chrome(const sb_trace *trace, sb_output *output, sb_trace_ex
     sb_put_text(output, "\n]}\n");
     sb_output_discard(&writer.names);
     free(writer.name_starts);
-    trace_map_free(&writer.kernels);
+    sb_idmap_free(&writer.kernels);
     if (exported != NULL)
         *exported = writer.exported;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/trace_map.h"
 #include "trace/trace_model.h"
 #include "trace/trace_track.h"
 
@@ -31,7 +30,7 @@ static sb_trace *create_in(sb_store *store) {
     sb_intern_init(&trace->interned);
     trace->interned_numbers = sb_vector_of(sizeof(sb_string));
     trace->thread_numbers = sb_alloc(sizeof *trace->thread_numbers);
-    trace_map_init(trace->thread_numbers);
+    sb_idmap_init(trace->thread_numbers);
     trace->info.timer_multiplier = 1;
     /* Number 0 of each of these means that there is none. */
     sb_series_push(&trace->strings);
@@ -110,7 +109,7 @@ void sb_trace_free(sb_trace *trace) {
         sb_series_free(all[i]);
     sb_intern_free(&trace->interned);
     sb_vector_free(&trace->interned_numbers);
-    trace_map_free(trace->thread_numbers);
+    sb_idmap_free(trace->thread_numbers);
     free(trace->thread_numbers);
     sb_arena_free(&trace->arena);
     sb_store_free(trace->store);
@@ -148,20 +147,20 @@ uint32_t sb_trace_add_source(sb_trace *trace, const sb_source *source) {
 
 uint32_t sb_trace_find_thread(const sb_trace *trace, uint64_t id) {
     uint32_t number = 0;
-    trace_map_get(trace->thread_numbers, id, &number);
+    sb_idmap_get(trace->thread_numbers, id, &number);
     return number;
 }
 
 uint32_t sb_trace_thread(sb_trace *trace, uint64_t id) {
     uint32_t number = 0;
-    if (trace_map_get(trace->thread_numbers, id, &number))
+    if (sb_idmap_get(trace->thread_numbers, id, &number))
         return number;
     assert(trace->threads.count < SB_NONE);
     number = (uint32_t)trace->threads.count;
     sb_thread *thread = sb_series_slot(&trace->threads, number);
     *thread = (sb_thread){.id = id};
     sb_series_publish(&trace->threads, number + UINT64_C(1));
-    trace_map_set(trace->thread_numbers, id, number);
+    sb_idmap_set(trace->thread_numbers, id, number);
     return number;
 }
 

@@ -344,7 +344,7 @@ typedef struct sb_trace {
     sb_series strangers;        /* sb_stranger */
     sb_series app_info;         /* sb_string */
     sb_slice opaque[SB_OPAQUE_COUNT];
-    struct trace_map *thread_numbers;
+    struct sb_idmap *thread_numbers;
     sb_store *store; /* where the long columns live */
 } sb_trace;
 

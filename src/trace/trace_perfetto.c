@@ -57,7 +57,7 @@ typedef struct perfetto_writer {
     sb_output part;
     sb_output inner;
     sb_arena texts;
-    trace_map kernels;
+    sb_idmap kernels;
     sb_trace_exported exported;
     uint32_t track; /* the one whose zones are written */
 } perfetto_writer;
@@ -179,21 +179,21 @@ static sb_slice frames_name(const sb_trace *trace, const sb_frame_set *set) {
 }
 
 static void put_op_tracks(perfetto_writer *writer) {
-    trace_map seen;
-    trace_map_init(&seen);
+    sb_idmap seen;
+    sb_idmap_init(&seen);
     for (uint64_t i = 0; i < sb_series_count(&writer->trace->ops); i++) {
         const sb_op *op = sb_series_at(&writer->trace->ops, i);
         uint32_t known = 0;
         char text[32];
-        if (trace_map_get(&seen, op->device, &known))
+        if (sb_idmap_get(&seen, op->device, &known))
             continue;
-        trace_map_set(&seen, op->device, 1);
+        sb_idmap_set(&seen, op->device, 1);
         const int size = snprintf(text, sizeof text, "ops of device %u", op->device);
         begin_track(writer, uuid_of(UUID_OPS, op->device), uuid_of(UUID_PROCESS, 0),
                     (sb_slice){text, (size_t)size});
         put_track(writer);
     }
-    trace_map_free(&seen);
+    sb_idmap_free(&seen);
 }
 
 static void put_tracks(perfetto_writer *writer) {
@@ -364,7 +364,7 @@ void sb_trace_write_perfetto(const sb_trace *trace, sb_output *output,
     sb_output_discard(&writer.part);
     sb_output_discard(&writer.inner);
     sb_arena_free(&writer.texts);
-    trace_map_free(&writer.kernels);
+    sb_idmap_free(&writer.kernels);
     if (exported != NULL)
         *exported = writer.exported;
 }

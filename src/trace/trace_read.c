@@ -60,10 +60,10 @@ static sb_status reader_init(trace_reader *reader, trace_unpacker *unpacker,
     *reader = (trace_reader){.trace = NULL};
     SB_TRY(sb_trace_create_bounded(bound, &reader->trace, error));
     trace_input_begin(&reader->input, unpacker, error);
-    trace_map_init(&reader->tokens);
-    trace_map_init(&reader->ids);
-    trace_map_init(&reader->source_ids);
-    trace_map_init(&reader->message_keys);
+    sb_idmap_init(&reader->tokens);
+    sb_idmap_init(&reader->ids);
+    sb_idmap_init(&reader->source_ids);
+    sb_idmap_init(&reader->message_keys);
     reader->late_ids = sb_vector_of(sizeof(late_id));
     reader->late_names = sb_vector_of(sizeof(late_name));
     reader->sources = sb_alloc_zeroed(SOURCE_NUMBERS, sizeof *reader->sources);
@@ -71,10 +71,10 @@ static sb_status reader_init(trace_reader *reader, trace_unpacker *unpacker,
 }
 
 static void reader_free(trace_reader *reader) {
-    trace_map_free(&reader->tokens);
-    trace_map_free(&reader->ids);
-    trace_map_free(&reader->source_ids);
-    trace_map_free(&reader->message_keys);
+    sb_idmap_free(&reader->tokens);
+    sb_idmap_free(&reader->ids);
+    sb_idmap_free(&reader->source_ids);
+    sb_idmap_free(&reader->message_keys);
     sb_vector_free(&reader->late_ids);
     sb_vector_free(&reader->late_names);
     free(reader->sources);

@@ -6,7 +6,7 @@
 
 #include "trace/trace_input.h"
 #include "trace/trace_layout.h"
-#include "trace/trace_map.h"
+
 #include "trace/trace_model.h"
 
 enum { SOURCE_NUMBERS = 65536 };
@@ -16,15 +16,15 @@ typedef struct trace_reader {
     trace_input input;
     trace_layout layout;
     sb_trace *trace;
-    uint64_t string_count;  /* strings 1 to this are the file's, in its order */
-    trace_map tokens;       /* address of a stored string -> string */
-    trace_map ids;          /* address in the program -> string */
-    trace_map source_ids;   /* address in the program -> source */
-    trace_map message_keys; /* -> number of the message */
-    sb_vector late_ids;     /* late_id: ids used before the table of ids */
-    sb_vector late_names;   /* late_name: names of threads that may not be listed yet */
-    uint32_t *sources;      /* by 16-bit number: source of the trace */
-    uint64_t file_notes;    /* zone notes the file holds */
+    uint64_t string_count; /* strings 1 to this are the file's, in its order */
+    sb_idmap tokens;       /* address of a stored string -> string */
+    sb_idmap ids;          /* address in the program -> string */
+    sb_idmap source_ids;   /* address in the program -> source */
+    sb_idmap message_keys; /* -> number of the message */
+    sb_vector late_ids;    /* late_id: ids used before the table of ids */
+    sb_vector late_names;  /* late_name: names of threads that may not be listed yet */
+    uint32_t *sources;     /* by 16-bit number: source of the trace */
+    uint64_t file_notes;   /* zone notes the file holds */
 } trace_reader;
 
 typedef struct late_id {

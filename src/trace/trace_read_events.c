@@ -73,7 +73,7 @@ void read_messages(trace_reader *reader) {
         }
         if (input->failed)
             return;
-        trace_map_set(&reader->message_keys, key, (uint32_t)i);
+        sb_idmap_set(&reader->message_keys, key, (uint32_t)i);
         sb_trace_add_message(reader->trace, &message);
     }
 }

@@ -19,7 +19,7 @@ sb_string reader_string_index(trace_reader *reader) {
 
 sb_string reader_string_id(trace_reader *reader, uint64_t id) {
     sb_string string = 0;
-    if (trace_map_get(&reader->ids, id, &string))
+    if (sb_idmap_get(&reader->ids, id, &string))
         return string;
     return sb_trace_string(reader->trace, (sb_slice)SB_SLICE("???"));
 }
@@ -172,14 +172,14 @@ void read_strings(trace_reader *reader) {
         const sb_slice text = trace_input_text(input, size, arena);
         if (input->failed)
             return;
-        trace_map_set(&reader->tokens, token, sb_trace_place_string(reader->trace, text));
+        sb_idmap_set(&reader->tokens, token, sb_trace_place_string(reader->trace, text));
         reader->string_count = i + 1;
     }
 }
 
 static sb_string string_of_token(trace_reader *reader, uint64_t token) {
     sb_string string = 0;
-    if (token != 0 && !trace_map_get(&reader->tokens, token, &string))
+    if (token != 0 && !sb_idmap_get(&reader->tokens, token, &string))
         reader->trace->file.bad_references++;
     return string;
 }
@@ -191,8 +191,8 @@ void read_string_ids(trace_reader *reader) {
         const uint64_t id = trace_input_u64(input);
         const uint64_t token = trace_input_u64(input);
         sb_string string = 0;
-        if (!input->failed && trace_map_get(&reader->tokens, token, &string))
-            trace_map_set(&reader->ids, id, string);
+        if (!input->failed && sb_idmap_get(&reader->tokens, token, &string))
+            sb_idmap_set(&reader->ids, id, string);
     }
     for (size_t i = 0; i < reader->late_ids.count; i++) {
         const late_id *late = sb_vector_at(&reader->late_ids, i);
@@ -268,7 +268,7 @@ void read_static_sources(trace_reader *reader) {
         const sb_source source = read_source(reader);
         if (reader->input.failed)
             return;
-        trace_map_set(&reader->source_ids, id, sb_trace_add_source(reader->trace, &source));
+        sb_idmap_set(&reader->source_ids, id, sb_trace_add_source(reader->trace, &source));
     }
 }
 
@@ -277,7 +277,7 @@ void read_source_numbers(trace_reader *reader) {
     for (uint64_t i = 0; i < count && !reader->input.failed; i++) {
         const uint64_t id = trace_input_u64(&reader->input);
         uint32_t source = 0;
-        if (i > 0 && i <= SOURCES_MAX && trace_map_get(&reader->source_ids, id, &source))
+        if (i > 0 && i <= SOURCES_MAX && sb_idmap_get(&reader->source_ids, id, &source))
             reader->sources[i] = source;
     }
 }

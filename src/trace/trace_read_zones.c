@@ -187,7 +187,7 @@ static void read_message_keys(trace_reader *reader, uint32_t thread) {
         uint32_t number = 0;
         if (input->failed)
             return;
-        if (trace_map_get(&reader->message_keys, key, &number))
+        if (sb_idmap_get(&reader->message_keys, key, &number))
             ((sb_message *)sb_series_at(&reader->trace->messages, number))->thread = thread;
         else
             reader->trace->file.bad_references++;

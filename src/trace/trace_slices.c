@@ -67,19 +67,19 @@ static uint64_t kernel_key(uint32_t track, uint32_t zone) {
     return (uint64_t)track << 32 | zone;
 }
 
-trace_map slices_map_kernels(const sb_trace *trace) {
-    trace_map kernels;
-    trace_map_init(&kernels);
+sb_idmap slices_map_kernels(const sb_trace *trace) {
+    sb_idmap kernels;
+    sb_idmap_init(&kernels);
     for (uint64_t i = 0; i < sb_series_count(&trace->op_kernels); i++) {
         const sb_op_kernel *kernel = sb_series_at(&trace->op_kernels, i);
-        trace_map_set(&kernels, kernel_key(kernel->track, kernel->zone), kernel->op);
+        sb_idmap_set(&kernels, kernel_key(kernel->track, kernel->zone), kernel->op);
     }
     return kernels;
 }
 
-uint32_t slices_op_of(const trace_map *kernels, uint32_t track, uint32_t zone) {
+uint32_t slices_op_of(const sb_idmap *kernels, uint32_t track, uint32_t zone) {
     uint32_t op = SB_NONE;
-    trace_map_get(kernels, kernel_key(track, zone), &op);
+    sb_idmap_get(kernels, kernel_key(track, zone), &op);
     return op;
 }
 

@@ -6,7 +6,6 @@
 #define SB_TRACE_SLICES_H
 
 #include "trace/trace_export.h"
-#include "trace/trace_map.h"
 
 typedef struct slice_visitor {
     void *context;
@@ -21,9 +20,9 @@ typedef struct slice_visitor {
 uint64_t slices_visit(const sb_track *track, const slice_visitor *visitor);
 
 /* Kernels by track and zone: the op each belongs to. */
-trace_map slices_map_kernels(const sb_trace *trace);
+sb_idmap slices_map_kernels(const sb_trace *trace);
 /* The op of a kernel, or SB_NONE. */
-uint32_t slices_op_of(const trace_map *kernels, uint32_t track, uint32_t zone);
+uint32_t slices_op_of(const sb_idmap *kernels, uint32_t track, uint32_t zone);
 
 /* When a frame ends; SB_NO_TIME if it is not known. */
 int64_t slices_frame_end(const sb_frame_set *set, uint64_t frame);

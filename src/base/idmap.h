@@ -4,26 +4,27 @@
  * Open addressing with linear steps. The hash is mixed with a random seed, so that no file can be
  * made to collide.
  */
-#ifndef SB_TRACE_MAP_H
-#define SB_TRACE_MAP_H
+#ifndef SB_BASE_IDMAP_H
+#define SB_BASE_IDMAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "base/base.h"
-
-typedef struct trace_map {
-    struct trace_map_entry *entries;
+typedef struct sb_idmap {
+    struct sb_idmap_entry *entries;
     size_t capacity; /* a power of two, or 0 */
     size_t count;
     uint64_t seed;
-} trace_map;
+} sb_idmap;
 
-void trace_map_init(trace_map *map);
+void sb_idmap_init(sb_idmap *map);
 /* Binds id to number, replacing what it was bound to. */
-void trace_map_set(trace_map *map, uint64_t id, uint32_t number);
+void sb_idmap_set(sb_idmap *map, uint64_t id, uint32_t number);
 /* False if id is not bound. */
-bool trace_map_get(const trace_map *map, uint64_t id, uint32_t *number);
-void trace_map_free(trace_map *map);
+bool sb_idmap_get(const sb_idmap *map, uint64_t id, uint32_t *number);
+/* Forgets id, if it is bound. */
+void sb_idmap_remove(sb_idmap *map, uint64_t id);
+void sb_idmap_free(sb_idmap *map);
 
 #endif
