@@ -19,9 +19,28 @@ target_compile_definitions(strobe_client PRIVATE _GNU_SOURCE STROBE_ENABLE STROB
 add_library(strobe_shared SHARED $<TARGET_OBJECTS:strobe_client>)
 set_target_properties(strobe_shared PROPERTIES OUTPUT_NAME strobe EXPORT_NAME client
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-target_link_libraries(strobe_shared PRIVATE strobe_record strobe_wire strobe_base PkgConfig::lz4
+target_link_libraries(strobe_shared PRIVATE $<BUILD_INTERFACE:strobe_record>
+  $<BUILD_INTERFACE:strobe_wire> $<BUILD_INTERFACE:strobe_base> $<BUILD_INTERFACE:PkgConfig::lz4>
   Threads::Threads)
 target_include_directories(strobe_shared INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 # Its thread outlives whoever loaded it, so it must never be unloaded.
 target_link_options(strobe_shared PRIVATE -Wl,--as-needed -Wl,-z,nodelete -Wl,-z,defs)
+
+# The static library holds all it needs of the other modules, and no intermediate code of the
+# compiler's: whoever links it may have another one.
+list(TRANSFORM client_sources PREPEND src/client/ OUTPUT_VARIABLE static_sources)
+foreach(module record wire)
+  get_target_property(sources strobe_${module} SOURCES)
+  list(APPEND static_sources ${sources})
+endforeach()
+list(REMOVE_ITEM static_sources src/wire/wire_journal.c src/record/record_file.c)
+add_library(strobe_static STATIC ${static_sources} src/base/map.c src/base/slice.c
+  src/base/status.c)
+set_target_properties(strobe_static PROPERTIES OUTPUT_NAME strobe EXPORT_NAME client_static
+  INTERPROCEDURAL_OPTIMIZATION OFF)
+target_compile_definitions(strobe_static PRIVATE _GNU_SOURCE STROBE_ENABLE STROBE_MANUAL_LIFETIME)
+target_include_directories(strobe_static PRIVATE src include INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(strobe_static PRIVATE $<BUILD_INTERFACE:strobe_flags>
+  $<BUILD_INTERFACE:PkgConfig::lz4> INTERFACE $<INSTALL_INTERFACE:lz4> Threads::Threads)

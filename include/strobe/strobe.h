@@ -9,7 +9,7 @@
  *     }
  *
  * Compile with -DSTROBE_ENABLE (or -DTRACY_ENABLE) and link libstrobe. Without either macro
- * everything here compiles to nothing.
+ * everything here compiles to nothing, and the library is not needed.
  *
  * The concepts, in the order of need:
  *
@@ -46,6 +46,12 @@ extern "C" {
 #endif
 
 #define SB_API __attribute__((visibility("default")))
+/* An address that is only a number to us; else compilers miss the initialisation of its memory. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#define SB_NOT_READ(index) __attribute__((access(none, index)))
+#else
+#define SB_NOT_READ(index)
+#endif
 #define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 /* Where a zone stands. Static, since it is known by its address. */
@@ -227,8 +233,10 @@ SB_API void sb_plot_configure(const char *literal, sb_plot_format format, int st
 /* ---- Memory ------------------------------------------------------------------------------ */
 
 /* A pool is an address space of its own; NULL is the unnamed one. */
+SB_NOT_READ(1)
 SB_API void sb_memory_allocated(const void *address, size_t size, const char *pool_literal,
                                 int32_t depth);
+SB_NOT_READ(1)
 SB_API void sb_memory_freed(const void *address, const char *pool_literal, int32_t depth);
 /* All that is allocated in a pool is gone at once. */
 SB_API void sb_memory_discarded(const char *pool_literal, int32_t depth);
@@ -334,6 +342,10 @@ __attribute__((weak, visibility("hidden"), destructor(101))) void sb_forget_at_u
 }
 
 #endif /* lifetime */
+
+#else /* SB_ENABLED */
+
+#include "strobe_off.h"
 
 #endif /* SB_ENABLED */
 

@@ -18,3 +18,6 @@ add_test(NAME client.recording
   COMMAND test_client $<TARGET_FILE:client_subject> $<TARGET_FILE:client_plugin>)
 set_tests_properties(client.recording PROPERTIES TIMEOUT 600
   ENVIRONMENT "${STROBE_TEST_ENVIRONMENT}")
+
+# Every public macro of Tracy's is listed, and is there or is not as the list says.
+add_test(NAME client.macros COMMAND python3 ${client_dir}/macros.py)
