@@ -112,7 +112,7 @@ void sb_record_tell_loss(sb_record_translator *translator, uint32_t thread, int6
 
 static void stage(sb_record_lane *lane, sb_slice part) {
     const size_t wanted = lane->staged_size + part.size;
-    if (wanted > SB_RECORD_STAGED_MAX)
+    if (part.size == 0 || wanted > SB_RECORD_STAGED_MAX)
         return;
     if (wanted > lane->staged_capacity) {
         char *larger = realloc(lane->staged, 2 * wanted);
