@@ -283,6 +283,8 @@ void client_discard(void) {
     translator->session = CLIENT_NOT_STARTED; /* nobody's */
     while (drain_all(translator)) {
     }
+    for (client_lane *lane = client_lanes(); lane != NULL; lane = lane->next)
+        sb_record_lane_trim(&lane->record);
     free(translator);
     client_pool_trim();
 }

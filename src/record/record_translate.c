@@ -87,6 +87,13 @@ void sb_record_forget_fibers(sb_record_translator *translator) {
     translator->fibers = NULL;
 }
 
+void sb_record_lane_trim(sb_record_lane *lane) {
+    free(lane->staged);
+    lane->staged = NULL;
+    lane->staged_size = 0;
+    lane->staged_capacity = 0;
+}
+
 void sb_record_lane_free(sb_record_lane *lane) {
     free(lane->staged);
     *lane = (sb_record_lane){0};

@@ -76,6 +76,8 @@ void sb_record_forget_fibers(sb_record_translator *translator);
 /* Says in the stream that events of a thread were lost. */
 void sb_record_tell_loss(sb_record_translator *translator, uint32_t thread, int64_t ticks,
                          uint64_t count, uint32_t cause);
+/* Gives back the memory for payloads in parts; the rest stays. */
+void sb_record_lane_trim(sb_record_lane *lane);
 void sb_record_lane_free(sb_record_lane *lane);
 
 #endif
