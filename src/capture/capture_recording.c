@@ -3,6 +3,7 @@
  * events it would have sent, and its names answer our questions.
  */
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "capture/capture_session.h"
@@ -31,9 +32,9 @@ static void answer_all(capture_model *model, sb_record_names *names,
 /* What a reader should know about the file, or SB_OK. */
 static void judge(const sb_record_summary *summary, sb_capture_report *report, sb_error *damage) {
     if (summary->damaged_chunks > 0)
-        sb_error_set(damage, SB_ERR_FORMAT, "%llu of its %llu chunks are damaged and left out",
-                     (unsigned long long)summary->damaged_chunks,
-                     (unsigned long long)(summary->chunks + summary->damaged_chunks));
+        sb_error_set(damage, SB_ERR_FORMAT,
+                     "%" PRIu64 " of its %" PRIu64 " chunks are damaged and left out",
+                     summary->damaged_chunks, summary->chunks + summary->damaged_chunks);
     else if (!summary->is_closed)
         sb_error_set(damage, SB_ERR_FORMAT,
                      "the program has not closed it: it still runs, or it was killed");
