@@ -5,6 +5,12 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS strobe EXPORT strobe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
+# The library for instrumented programs: strobe::client, or strobe::client_static.
+install(TARGETS strobe_shared strobe_static EXPORT strobe
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/strobe include/tracy DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY examples/client DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
 # The names of the tools that commands stand in for.
 install(CODE "
   set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")

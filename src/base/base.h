@@ -8,6 +8,7 @@
  *   memory.h    allocation that cannot fail, arena, vector (sb_arena, sb_vector)
  *   intern.h    hash map from text to a small number (sb_intern)
  *   idmap.h     hash map from a 64-bit id to a small number (sb_idmap)
+ *   map.h       hash map from number to number, for code in other people's processes (sb_map)
  *   number.h    numbers to text and back, exactly
  *   unicode.h   UTF-8: checking, cleaning, width on a terminal
  *   file.h      input files, mapped (sb_file)
@@ -35,6 +36,7 @@
 #include "base/intern.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/output.h"

@@ -133,9 +133,12 @@ typedef struct sb_capture_recover_options {
     sb_file *file;               /* what the bytes are of; NULL: not a file */
 } sb_capture_recover_options;
 
+/* Is it a journal, or a recording file of libstrobe's (record/record_file.h)? */
+bool sb_capture_can_recover(sb_slice bytes);
 /*
- * The trace that a journal holds, up to its last whole block. *damage is SB_OK if the journal is
- * complete up to its end, else it says what is wrong there; the trace is then what comes before.
+ * The trace that a journal or a recording file holds. Of a journal, up to its last whole block.
+ * *damage is SB_OK if the journal is complete up to its end, else it says what is wrong there; the
+ * trace is then what comes before.
  */
 sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options *options,
                              sb_trace **trace, sb_capture_report *report, sb_error *damage,

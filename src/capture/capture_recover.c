@@ -2,6 +2,7 @@
  * From a journal to a trace: the session again, without the program.
  */
 #include "capture/capture_session.h"
+#include "record/record.h"
 
 typedef struct replay {
     capture_questions questions;
@@ -84,6 +85,10 @@ static sb_status read_start(sb_journal_reader *reader, sb_journal_start *start, 
     return sb_journal_decode_start(block.content, start, error);
 }
 
+bool sb_capture_can_recover(sb_slice bytes) {
+    return sb_journal_is_one(bytes) || sb_record_file_is_one(bytes);
+}
+
 sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options *options,
                              sb_trace **trace, sb_capture_report *report, sb_error *damage,
                              sb_error *error) {
@@ -92,6 +97,8 @@ sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options 
     replay of = {.report = report};
     *trace = NULL;
     *damage = (sb_error){.status = SB_OK};
+    if (sb_record_file_is_one(journal))
+        return capture_recover_recording(journal, options, trace, report, damage, error);
     SB_TRY(sb_journal_open(&reader, journal, error));
     SB_TRY(read_start(&reader, &start, error));
     if (!capture_clock_is_sane(&start.welcome))

@@ -11,6 +11,11 @@
 sb_status capture_record(const sb_capture_options *options, capture_peer *peer,
                          sb_capture_report *report, sb_error *error);
 
+/* As sb_capture_recover, for a recording file of libstrobe's. */
+sb_status capture_recover_recording(sb_slice recording, const sb_capture_recover_options *options,
+                                    sb_trace **trace, sb_capture_report *report, sb_error *damage,
+                                    sb_error *error);
+
 /* ---- capture_report.c ---- */
 
 void capture_describe(sb_capture_report *report, const sb_journal_start *start);

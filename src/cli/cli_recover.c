@@ -37,7 +37,9 @@ const cli_command cli_recover_command = {
         "was\n"
         "full or the machine went down, this makes a trace of all that is whole in the journal. "
         "The\n"
-        "journal itself is left as it is. `strobe info`, `stats`, `export` and `convert` read\n"
+        "journal itself is left as it is. Files that programs record by themselves (STROBE_OUT) "
+        "are\n"
+        "taken in the same way. `strobe info`, `stats`, `export` and `convert` read\n"
         "journals too.",
     .examples = "  strobe recover run.tracy.journal\n"
                 "  strobe recover run.tracy.journal -o what-there-was.tracy\n",

@@ -6,7 +6,7 @@
 
 #include "capture/capture.h"
 
-/* What a journal holds, as if it was the trace that it would have become. */
+/* What a journal or a recording file holds, as if it was the trace that it would have become. */
 static sb_status open_journal(cli_trace *opened, const char *path, sb_error *error) {
     const sb_capture_recover_options options = {.file = &opened->file};
     sb_capture_report report;
@@ -18,7 +18,7 @@ static sb_status open_journal(cli_trace *opened, const char *path, sb_error *err
         SB_FAIL(error, status, "%s: %s", path, reason.message);
     if (damage.status != SB_OK) {
         opened->is_partial = true;
-        sb_log(SB_LOG_WARNING, "%s: shown is what the journal holds: %s", path, damage.message);
+        sb_log(SB_LOG_WARNING, "%s: shown is what it holds: %s", path, damage.message);
     }
     return SB_OK;
 }
@@ -26,7 +26,7 @@ static sb_status open_journal(cli_trace *opened, const char *path, sb_error *err
 sb_status cli_trace_open(cli_trace *opened, const char *path, sb_error *error) {
     *opened = (cli_trace){.file = {.kind = SB_FILE_BORROWED}};
     SB_TRY(sb_file_open(&opened->file, path, error));
-    if (sb_journal_is_one(opened->file.text))
+    if (sb_capture_can_recover(opened->file.text))
         return open_journal(opened, path, error);
     const sb_trace_read_options options = {.file = &opened->file};
     sb_error reason = {0};

@@ -287,6 +287,10 @@ void sb_wire_encode_thread(sb_wire_encoder *encoder, uint32_t thread) {
     encoder->references[WIRE_THREAD_TIME] = 0;
 }
 
+bool sb_wire_encoder_is_in(const sb_wire_encoder *encoder, uint32_t thread) {
+    return encoder->has_thread && encoder->thread == thread;
+}
+
 static unsigned find_item(const sb_wire_encoder *encoder, const sb_wire_event *event) {
     if (event->kind == SB_WIRE_HARDWARE_SAMPLE)
         return wire_item_of(event->kind, event->form, event->type);

@@ -33,6 +33,8 @@ void sb_wire_encoder_free(sb_wire_encoder *encoder);
 /* What follows belongs to this thread. Starts its times anew, so call it when the thread changes.
  */
 void sb_wire_encode_thread(sb_wire_encoder *encoder, uint32_t thread);
+/* Is this the current thread? Events change it by themselves; zones do not. */
+bool sb_wire_encoder_is_in(const sb_wire_encoder *encoder, uint32_t thread);
 /* Begins and ends of zones of the current thread. */
 void sb_wire_encode_zones(sb_wire_encoder *encoder, const sb_wire_zone *zones, size_t count);
 /*

@@ -1,0 +1,228 @@
+/*
+ * A recording file: threads write their chunks right into it.
+ *
+ * The file grows by slabs of chunks whose blocks are reserved on the disk before they are mapped:
+ * a full disk is then an error of ours and not a signal to the program. The sender prepares a slab
+ * ahead, seals chunks that are full, and unmaps slabs that are all sealed.
+ */
+#include "client/client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SLAB_CHUNKS = 32,
+    SLAB_SIZE = SLAB_CHUNKS * SB_CHUNK_SIZE,
+    SLABS_MAX = 65536,          /* 128 GiB */
+    RETRY_AFTER_NS = 100000000, /* a disk that was full is tried again */
+};
+
+typedef struct slab {
+    char *memory; /* NULL: unmapped */
+    uint32_t taken;
+    uint32_t sealed;
+} slab;
+
+static struct {
+    int descriptor; /* -1: none */
+    sb_record_header *header;
+    slab *slabs;
+    size_t slab_count;
+    size_t first_open; /* the first slab that has chunks to take */
+    size_t first_mapped;
+    int64_t full_since;
+    bool is_closed;
+} file = {.descriptor = -1};
+
+/* All but opening happens under the pool's lock, or in the sender alone. */
+
+bool client_file_is_open(void) {
+    return file.descriptor >= 0;
+}
+
+static sb_record_header *map_header(int descriptor) {
+    if (posix_fallocate(descriptor, 0, SB_CHUNK_SIZE) != 0)
+        return NULL;
+    void *memory = mmap(NULL, SB_CHUNK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void fill_header(sb_record_header *header, uint32_t session) {
+    sb_wire_welcome welcome = {0};
+    client_describe_cpu(&welcome);
+    header->header_size = sizeof *header;
+    header->chunk_size = SB_CHUNK_SIZE;
+    header->version = SB_RECORD_FILE_VERSION;
+    header->start = client_clock_started;
+    header->latest[0] = client_clock_pair();
+    header->latest[1] = header->latest[0];
+    header->cpu_architecture = welcome.cpu_architecture;
+    header->resolution = 1;
+    header->wall_seconds = (uint64_t)client_global.started_wall;
+    header->process_id = (uint64_t)getpid();
+    header->init_end = client_global.init_end;
+    header->cpu_id = welcome.cpu_id;
+    header->session = session;
+    memcpy(header->cpu_manufacturer, welcome.cpu_manufacturer, sizeof header->cpu_manufacturer);
+    snprintf(header->program, sizeof header->program, "%s", client_program_name());
+    client_describe_host(header->host, sizeof header->host);
+    /* Last, so that a file with this is complete so far. */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    memcpy(header->magic, SB_RECORD_MAGIC, sizeof header->magic);
+}
+
+int client_file_open(const char *path, uint32_t session) {
+    const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return -1;
+    void *list = mmap(NULL, SLABS_MAX * sizeof(slab), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    sb_record_header *header = list == MAP_FAILED ? NULL : map_header(descriptor);
+    if (header == NULL) {
+        if (list != MAP_FAILED)
+            munmap(list, SLABS_MAX * sizeof(slab));
+        close(descriptor);
+        return -1;
+    }
+    fill_header(header, session);
+    file.header = header;
+    file.slabs = list;
+    file.slab_count = 0;
+    file.first_open = 0;
+    file.first_mapped = 0;
+    file.is_closed = false;
+    file.descriptor = descriptor;
+    return 0;
+}
+
+/* The slab of that number, reserved and mapped; NULL if the disk is full. */
+static char *map_slab(size_t number, bool touches) {
+    const off_t offset = (off_t)SB_CHUNK_SIZE + (off_t)number * SLAB_SIZE;
+    if (number >= SLABS_MAX || posix_fallocate(file.descriptor, offset, SLAB_SIZE) != 0)
+        return NULL;
+    void *memory =
+        mmap(NULL, SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, offset);
+    if (memory == MAP_FAILED)
+        return NULL;
+#ifdef MADV_POPULATE_WRITE
+    if (touches)
+        madvise(memory, SLAB_SIZE, MADV_POPULATE_WRITE);
+#else
+    (void)touches;
+#endif
+    return memory;
+}
+
+static bool add_slab(char *memory) { // NOLINT(readability-non-const-parameter): it is kept
+    if (memory != NULL)
+        file.slabs[file.slab_count++] = (slab){.memory = memory};
+    return memory != NULL;
+}
+
+static bool has_room(void) {
+    while (file.first_open < file.slab_count && file.slabs[file.first_open].taken == SLAB_CHUNKS)
+        file.first_open++;
+    return file.first_open < file.slab_count;
+}
+
+sb_chunk *client_file_take(sb_record_cause *cause) {
+    *cause = SB_RECORD_LOST_TO_DISK;
+    if (file.is_closed)
+        return NULL;
+    if (!has_room()) {
+        /* Trying to grow costs microseconds: not for every event that is dropped. */
+        const int64_t now = client_clock_system();
+        if (file.full_since != 0 && now - file.full_since < RETRY_AFTER_NS)
+            return NULL;
+        file.full_since = add_slab(map_slab(file.slab_count, false)) ? 0 : now;
+        if (file.full_since != 0)
+            return NULL;
+    }
+    slab *open = &file.slabs[file.first_open];
+    void *chunk = open->memory + (size_t)open->taken++ * SB_CHUNK_SIZE;
+    return chunk;
+}
+
+void client_file_prepare(void) {
+    pthread_mutex_lock(&client_pool_lock);
+    const size_t slabs = file.slab_count;
+    const bool is_low = !has_room() || (file.first_open + 1 == slabs &&
+                                        file.slabs[file.first_open].taken > SLAB_CHUNKS / 2);
+    pthread_mutex_unlock(&client_pool_lock);
+    if (!is_low)
+        return;
+    /* Reserving and touching takes long: only the adding needs the lock. */
+    char *memory = map_slab(slabs, true);
+    pthread_mutex_lock(&client_pool_lock);
+    if (slabs == file.slab_count)
+        add_slab(memory);
+    else if (memory != NULL)
+        munmap(memory, SLAB_SIZE); /* a thread could not wait and mapped it itself */
+    if (memory != NULL)
+        file.full_since = 0;
+    pthread_mutex_unlock(&client_pool_lock);
+}
+
+void client_file_seal(sb_chunk *chunk, uint64_t words) {
+    chunk->next = NULL;
+    chunk->sealed_words = words;
+    __atomic_store_n(&chunk->checksum, sb_chunk_checksum(chunk, words), __ATOMIC_RELEASE);
+    pthread_mutex_lock(&client_pool_lock);
+    while (file.first_mapped < file.slab_count && file.slabs[file.first_mapped].memory == NULL)
+        file.first_mapped++;
+    for (size_t i = file.first_mapped; i < file.slab_count; i++) {
+        slab *home = &file.slabs[i];
+        const uintptr_t distance = (uintptr_t)chunk - (uintptr_t)home->memory;
+        if (home->memory == NULL || distance >= SLAB_SIZE)
+            continue;
+        if (++home->sealed == SLAB_CHUNKS) {
+            munmap(home->memory, SLAB_SIZE);
+            home->memory = NULL;
+        }
+        break;
+    }
+    pthread_mutex_unlock(&client_pool_lock);
+}
+
+void client_file_update_clock(void) {
+    sb_record_header *header = file.header;
+    const uint32_t other = 1 - header->clock_slot;
+    header->latest[other] = client_clock_pair();
+    __atomic_store_n(&header->clock_slot, other, __ATOMIC_RELEASE);
+}
+
+void client_file_close(void) {
+    client_file_update_clock();
+    file.header->is_closed = 1;
+    pthread_mutex_lock(&client_pool_lock);
+    file.is_closed = true;
+    /* What nobody took is not needed; from the end, since only the last slabs are not full. */
+    size_t slabs = file.slab_count;
+    while (slabs > 0 && file.slabs[slabs - 1].taken == 0)
+        slabs--;
+    off_t size = SB_CHUNK_SIZE + (off_t)slabs * SLAB_SIZE;
+    if (slabs > 0)
+        size -= (off_t)(SLAB_CHUNKS - file.slabs[slabs - 1].taken) * SB_CHUNK_SIZE;
+    /* Should it fail the file is only longer than it has to be. */
+    (void)!ftruncate(file.descriptor, size);
+    pthread_mutex_unlock(&client_pool_lock);
+}
+
+void client_file_forget(void) {
+    if (file.descriptor < 0)
+        return;
+    for (size_t i = 0; i < file.slab_count; i++) {
+        if (file.slabs[i].memory != NULL)
+            munmap(file.slabs[i].memory, SLAB_SIZE);
+    }
+    munmap(file.header, SB_CHUNK_SIZE);
+    munmap(file.slabs, SLABS_MAX * sizeof(slab));
+    close(file.descriptor);
+    file.descriptor = -1;
+    file.full_since = 0;
+}

@@ -1,0 +1,133 @@
+/* Where chunks come from: memory within its bound, or a recording file. */
+#include "client/client.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    SLAB_CHUNKS = 32, /* taken from the system at once: 2 MiB, a large page */
+    SLAB_SIZE = SLAB_CHUNKS * SB_CHUNK_SIZE,
+    CHUNKS_KEPT = 16, /* free ones that stay when memory is given back */
+};
+
+pthread_mutex_t client_pool_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A free chunk is zero except for its link. */
+static sb_chunk *free_chunks;
+static size_t free_count;
+static size_t chunks_made;
+static size_t chunks_allowed = SLAB_CHUNKS;
+static bool is_empty; /* no free chunk and none to be made; read without the lock */
+static void **slabs;  /* in a page of their own: malloc may be instrumented */
+static size_t slab_count;
+
+enum { SLABS_MAX = 65536 };
+
+void client_pool_set_bound(uint64_t bytes) {
+    chunks_allowed = (size_t)(bytes / SB_CHUNK_SIZE);
+    if (chunks_allowed < 4)
+        chunks_allowed = 4;
+}
+
+bool client_pool_is_empty(void) {
+    return __atomic_load_n(&is_empty, __ATOMIC_RELAXED);
+}
+
+static void push_free(sb_chunk *chunk) {
+    chunk->next = free_chunks;
+    free_chunks = chunk;
+    free_count++;
+}
+
+/* Memory aligned to its size, so that the system can use a large page for it. */
+static void *map_slab(void) {
+    char *area = mmap(NULL, (size_t)2 * SLAB_SIZE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (area == MAP_FAILED)
+        return NULL;
+    const size_t front = (SLAB_SIZE - ((uintptr_t)area & (SLAB_SIZE - 1))) & (SLAB_SIZE - 1);
+    if (front > 0)
+        munmap(area, front);
+    munmap(area + front + SLAB_SIZE, SLAB_SIZE - front);
+    return area + front;
+}
+
+static bool make_chunks(void) {
+    if (slabs == NULL) {
+        void *list = mmap(NULL, SLABS_MAX * sizeof *slabs, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (list == MAP_FAILED)
+            return false;
+        slabs = list;
+    }
+    char *slab = slab_count < SLABS_MAX ? map_slab() : NULL;
+    if (slab == NULL)
+        return false;
+    /* Small programs stay small: only who needs more than one slab gets large pages. */
+    if (slab_count > 0)
+        madvise(slab, SLAB_SIZE, MADV_HUGEPAGE);
+    slabs[slab_count++] = slab;
+    for (size_t i = SLAB_CHUNKS; i-- > 0;) {
+        void *place = slab + i * SB_CHUNK_SIZE;
+        push_free(place);
+    }
+    chunks_made += SLAB_CHUNKS;
+    return true;
+}
+
+static sb_chunk *take_from_memory(bool beyond, sb_record_cause *cause) {
+    /* Chunks in use may not pass the bound, even where a slab has more of them. */
+    const size_t in_use = chunks_made - free_count;
+    if (in_use >= chunks_allowed && !beyond) {
+        *cause = SB_RECORD_LOST_TO_MEMORY;
+        __atomic_store_n(&is_empty, true, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    if (free_chunks == NULL && !make_chunks()) {
+        *cause = SB_RECORD_LOST_TO_SYSTEM;
+        return NULL;
+    }
+    sb_chunk *chunk = free_chunks;
+    free_chunks = chunk->next;
+    free_count--;
+    chunk->next = NULL;
+    return chunk;
+}
+
+sb_chunk *client_pool_take(bool beyond, sb_record_cause *cause) {
+    pthread_mutex_lock(&client_pool_lock);
+    sb_chunk *chunk =
+        client_file_is_open() ? client_file_take(cause) : take_from_memory(beyond, cause);
+    pthread_mutex_unlock(&client_pool_lock);
+    return chunk;
+}
+
+void client_pool_give(sb_chunk *chunk, size_t words) {
+    memset(chunk, 0, SB_CHUNK_HEAD_SIZE + words * sizeof chunk->words[0]);
+    pthread_mutex_lock(&client_pool_lock);
+    push_free(chunk);
+    __atomic_store_n(&is_empty, false, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&client_pool_lock);
+}
+
+void client_pool_trim(void) {
+    pthread_mutex_lock(&client_pool_lock);
+    size_t kept = 0;
+    for (sb_chunk *chunk = free_chunks; chunk != NULL; chunk = chunk->next) {
+        /* The first page holds the link; the rest is zero, and zero again when it is next used. */
+        enum { PAGE = 4096 };
+        if (kept++ >= CHUNKS_KEPT)
+            madvise((char *)chunk + PAGE, SB_CHUNK_SIZE - PAGE, MADV_DONTNEED);
+    }
+    pthread_mutex_unlock(&client_pool_lock);
+}
+
+void client_pool_forget(void) {
+    for (size_t i = 0; i < slab_count; i++)
+        munmap(slabs[i], SLAB_SIZE);
+    slab_count = 0;
+    free_chunks = NULL;
+    free_count = 0;
+    chunks_made = 0;
+    is_empty = false;
+}

@@ -1,0 +1,314 @@
+/* Start, stop and fork. */
+#include "client/client.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+client_globals client_global;
+
+typedef enum client_phase { NEW, STARTING, RUNNING, STOPPED } client_phase;
+
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t phase; /* client_phase; stored with release order */
+static bool handles_fork;
+
+static client_phase current_phase(void) {
+    return (client_phase)__atomic_load_n(&phase, __ATOMIC_ACQUIRE);
+}
+
+static void set_phase(client_phase next) {
+    __atomic_store_n(&phase, next, __ATOMIC_RELEASE);
+}
+
+/* ---- options ---- */
+
+static bool is_set(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+/* A number with K, M or G behind it; the default if there is none. */
+static uint64_t bytes_of(const char *name, uint64_t otherwise) {
+    const char *value = getenv(name);
+    if (value == NULL || value[0] < '0' || value[0] > '9')
+        return otherwise;
+    char *unit = NULL;
+    uint64_t number = strtoull(value, &unit, 10);
+    if (*unit == 'K' || *unit == 'k')
+        number <<= 10;
+    else if (*unit == 'M' || *unit == 'm')
+        number <<= 20;
+    else if (*unit == 'G' || *unit == 'g')
+        number <<= 30;
+    return number;
+}
+
+static uint32_t seconds_as_ms(const char *name, uint32_t otherwise) {
+    const char *value = getenv(name);
+    if (value == NULL || ((value[0] < '0' || value[0] > '9') && value[0] != '.'))
+        return otherwise;
+    const double seconds = strtod(value, NULL);
+    return seconds < 86400 ? (uint32_t)(seconds * 1000) : 86400U * 1000U;
+}
+
+/* Flags that a variable switches on. */
+static const struct {
+    const char *variable;
+    uint32_t flag;
+} flag_variables[] = {
+    {"TRACY_ON_DEMAND", SB_ON_DEMAND},
+    {"STROBE_ON_DEMAND", SB_ON_DEMAND},
+    {"TRACY_NO_EXIT", SB_NO_EXIT},
+    {"STROBE_NO_EXIT", SB_NO_EXIT},
+    {"STROBE_ALL_INTERFACES", SB_ALL_INTERFACES},
+    {"TRACY_NO_BROADCAST", SB_NO_BROADCAST},
+    {"STROBE_NO_BROADCAST", SB_NO_BROADCAST},
+    {"TRACY_ONLY_IPV4", SB_IPV4_ONLY},
+    {"STROBE_TT", SB_TENSTORRENT},
+};
+
+static void read_options(const sb_client_options *given) {
+    enum { DEFAULT_MEMORY_MIB = 256, DEFAULT_EXIT_TIMEOUT_MS = 5000 };
+    client_options *options = &client_global.options;
+    for (size_t i = 0; i < sizeof flag_variables / sizeof flag_variables[0]; i++) {
+        if (is_set(flag_variables[i].variable))
+            options->flags |= flag_variables[i].flag;
+    }
+    const char *only_local = getenv("TRACY_ONLY_LOCALHOST");
+    if (only_local != NULL && strcmp(only_local, "0") == 0)
+        options->flags |= SB_ALL_INTERFACES;
+    const char *clock = getenv("STROBE_CLOCK");
+    if (clock != NULL && strcmp(clock, "monotonic") == 0)
+        options->flags |= SB_MONOTONIC_CLOCK;
+    if (given != NULL && given->size >= 8)
+        options->flags |= given->flags;
+    if (given != NULL && given->size >= 12 && given->port != 0)
+        options->port = given->port;
+    const char *port = getenv("TRACY_PORT");
+    if (port != NULL && atoi(port) > 0) // NOLINT(cert-err34-c): 0 for what is no number is right
+        options->port = (uint32_t)atoi(port); // NOLINT(cert-err34-c)
+    options->memory = bytes_of("STROBE_MEMORY", (uint64_t)DEFAULT_MEMORY_MIB << 20);
+    options->exit_timeout_ms = seconds_as_ms("STROBE_EXIT_TIMEOUT", DEFAULT_EXIT_TIMEOUT_MS);
+    const char *out = getenv("STROBE_OUT");
+    if (options->out[0] == '\0' && out != NULL)
+        snprintf(options->out, sizeof options->out, "%s", out);
+}
+
+/* ---- the recording file's name ---- */
+
+/* STROBE_OUT with %p and %n filled in; a forked child without %p gets its number at the end. */
+static void expand_path(const char *pattern, char *path, size_t size) {
+    const int pid = (int)getpid();
+    bool has_pid = false;
+    size_t used = 0;
+    for (const char *at = pattern; *at != '\0' && used + 1 < size; at++) {
+        int written = 0;
+        if (at[0] == '%' && at[1] == 'p') {
+            written = snprintf(path + used, size - used, "%d", pid);
+            has_pid = true;
+            at++;
+        } else if (at[0] == '%' && at[1] == 'n') {
+            written = snprintf(path + used, size - used, "%s", client_program_name());
+            at++;
+        } else {
+            at += at[0] == '%' && at[1] == '%'; /* %% is one % */
+            path[used] = *at;
+            written = 1;
+        }
+        used += written > 0 ? (size_t)written : 0;
+    }
+    if (used >= size)
+        used = size - 1;
+    path[used] = '\0';
+    if (client_global.is_forked && !has_pid)
+        snprintf(path + used, size - used, ".%d", pid);
+}
+
+static bool open_file(void) {
+    char path[sizeof client_global.options.out];
+    expand_path(client_global.options.out, path, sizeof path);
+    if (client_file_open(path, client_global.session + 1) == 0)
+        return true;
+    /* The one thing we say aloud: without it the user waits for a file that will never be. */
+    char text[sizeof path + 128];
+    const int size =
+        snprintf(text, sizeof text, "strobe: cannot record to %s: %s\n", path, strerror(errno));
+    if (size > 0)
+        (void)!write(STDERR_FILENO, text, (size_t)size);
+    return false;
+}
+
+/* ---- start ---- */
+
+uint32_t client_change_session(bool records) {
+    const uint64_t old = __atomic_load_n(&sb_client_state, __ATOMIC_RELAXED);
+    if (records && ++client_global.session >= CLIENT_NOT_STARTED - 1)
+        client_global.session = 1;
+    const uint32_t session = records ? client_global.session : 0;
+    uint64_t expected = old;
+    /* The upper half may change at the same time: a library is unloaded. */
+    while (!__atomic_compare_exchange_n(&sb_client_state, &expected,
+                                        (expected & ~(uint64_t)UINT32_MAX) | session, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    }
+    return session;
+}
+
+static bool start_sender(void) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    /* The program's signals are the program's: the sender takes none. */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const int failed = pthread_create(&client_global.sender, NULL, client_sender_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed == 0;
+}
+
+static void handle_fork(void);
+
+static bool start(void) {
+    client_clock_start((client_global.options.flags & SB_MONOTONIC_CLOCK) == 0);
+    client_global.started_wall = (int64_t)time(NULL);
+    client_pool_set_bound(client_global.options.memory);
+    client_lane *lane = client_lane_take(); /* makes the shared ones */
+    if (lane == NULL)
+        return false;
+    client_lane_release(lane);
+    client_global.init_end = client_now();
+    client_global.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    handle_fork();
+    if (client_global.options.out[0] != '\0' && !open_file())
+        return false;
+    const bool on_demand = (client_global.options.flags & SB_ON_DEMAND) != 0;
+    client_change_session(client_file_is_open() || !on_demand);
+    __atomic_store_n(&client_global.is_connected, client_file_is_open(), __ATOMIC_RELEASE);
+    return start_sender();
+}
+
+static void start_once(const sb_client_options *options) {
+    const bool was_inside = client_is_inside;
+    client_is_inside = true; /* before the lock: a signal may come at any moment */
+    pthread_mutex_lock(&start_lock);
+    if (current_phase() == NEW) {
+        set_phase(STARTING);
+        read_options(options);
+        const bool is_started = start();
+        if (!is_started)
+            client_change_session(false);
+        set_phase(is_started ? RUNNING : STOPPED);
+    } else if (options != NULL && options->size >= 8) {
+        client_global.options.flags |= options->flags & ~(uint32_t)SB_ON_DEMAND;
+    }
+    pthread_mutex_unlock(&start_lock);
+    client_is_inside = was_inside;
+}
+
+bool client_ensure_started(void) {
+    if (__builtin_expect(current_phase() == RUNNING, 1))
+        return true;
+    if (client_is_inside)
+        return false;
+    if (current_phase() != STOPPED)
+        start_once(NULL);
+    return current_phase() == RUNNING;
+}
+
+void sb_client_start(const sb_client_options *options) {
+    start_once(options);
+}
+
+int sb_client_is_started(void) {
+    return current_phase() == RUNNING;
+}
+
+int sb_client_is_connected(void) {
+    return __atomic_load_n(&client_global.is_connected, __ATOMIC_ACQUIRE) != 0;
+}
+
+int sb_client_record_to_file(const char *path) {
+    pthread_mutex_lock(&start_lock);
+    const bool is_new = current_phase() == NEW;
+    if (is_new)
+        snprintf(client_global.options.out, sizeof client_global.options.out, "%s", path);
+    pthread_mutex_unlock(&start_lock);
+    if (is_new)
+        start_once(NULL);
+    return is_new && client_file_is_open() ? 0 : -1;
+}
+
+void sb_client_forget_library(void) {
+    if (current_phase() == RUNNING)
+        __atomic_fetch_add(&sb_client_state, UINT64_C(1) << 32, __ATOMIC_ACQ_REL);
+}
+
+/* ---- stop ---- */
+
+bool client_is_stopping(void) {
+    return __atomic_load_n(&client_global.is_stopping, __ATOMIC_ACQUIRE) != 0;
+}
+
+void sb_client_stop(void) {
+    pthread_mutex_lock(&start_lock);
+    if (current_phase() == RUNNING) {
+        __atomic_store_n(&client_global.is_stopping, 1, __ATOMIC_RELEASE);
+        const uint64_t one = 1;
+        (void)!write(client_global.wake, &one, sizeof one);
+        pthread_join(client_global.sender, NULL);
+        client_change_session(false);
+        client_lanes_stop();
+        close(client_global.wake);
+        set_phase(STOPPED);
+    }
+    pthread_mutex_unlock(&start_lock);
+}
+
+__attribute__((destructor(101))) static void stop_at_exit(void) {
+    sb_client_stop();
+}
+
+/* ---- fork ---- */
+
+static void before_fork(void) {
+    pthread_mutex_lock(&start_lock);
+    pthread_mutex_lock(&client_serial_lock);
+    client_lanes_lock();
+    pthread_mutex_lock(&client_pool_lock);
+}
+
+static void in_parent(void) {
+    pthread_mutex_unlock(&client_pool_lock);
+    client_lanes_unlock();
+    pthread_mutex_unlock(&client_serial_lock);
+    pthread_mutex_unlock(&start_lock);
+}
+
+/* The child has no sender, and what it inherited is the parent's: it begins anew when it first
+ * records something. */
+static void in_child(void) {
+    in_parent();
+    if (current_phase() != RUNNING)
+        return;
+    client_lanes_forget();
+    client_pool_forget();
+    client_file_forget();
+    close(client_global.wake);
+    client_global.is_forked = true;
+    client_global.is_connected = 0;
+    client_global.is_stopping = 0;
+    client_is_inside = false;
+    set_phase(NEW);
+    __atomic_store_n(&sb_client_state, CLIENT_NOT_STARTED, __ATOMIC_RELEASE);
+}
+
+static void handle_fork(void) {
+    if (!handles_fork)
+        handles_fork = pthread_atfork(before_fork, in_parent, in_child) == 0;
+}

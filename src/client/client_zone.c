@@ -1,0 +1,192 @@
+/* Zones: what costs when it is on. Two stores for a begin, one for an end, beside the clock. */
+#include "client/client.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+uint64_t sb_client_state = CLIENT_NOT_STARTED;
+
+static const sb_zone no_zone = {0};
+
+static inline uint64_t current_state(void) {
+    return __atomic_load_n(&sb_client_state, __ATOMIC_RELAXED);
+}
+
+/* First event of a thread or a session, new location, full chunk: everything that is rare. */
+static __attribute__((noinline, cold)) sb_zone open_slowly(const sb_source_location *location,
+                                                           int32_t depth) {
+    if (!client_ensure_started())
+        return no_zone;
+    const uint64_t state = current_state();
+    client_lane *lane = client_lane_prepare(state);
+    if (lane == NULL)
+        return no_zone;
+    const uint64_t token = client_location(lane, location);
+    if (token == 0)
+        return no_zone;
+    if (depth > 0)
+        client_record_stack(lane, depth);
+    uint64_t *at = client_record_begin(lane, 2, false);
+    if (at == NULL)
+        return no_zone;
+    at[1] = token;
+    client_record_publish(lane, at, 2, sb_record_stamp(client_now(), SB_RECORD_ZONE_BEGIN));
+    return (sb_zone){(uint32_t)state};
+}
+
+sb_zone sb_zone_open(const sb_source_location *location) {
+    client_lane *lane = client_this_lane;
+    const uint64_t state = current_state();
+    if (UNLIKELY(lane == NULL || lane->state != state))
+        return open_slowly(location, 0);
+    const uint64_t token = (uintptr_t)location | lane->generation;
+    if (UNLIKELY(lane->seen_locations[client_location_place(token)] != token || lane->is_writing))
+        return open_slowly(location, 0);
+    lane->is_writing = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint64_t *at = lane->at;
+    if (UNLIKELY((uintptr_t)at >= lane->limit)) {
+        lane->is_writing = false;
+        return open_slowly(location, 0);
+    }
+    at[1] = token;
+    __atomic_store_n(at, sb_record_stamp(client_now(), SB_RECORD_ZONE_BEGIN), __ATOMIC_RELEASE);
+    lane->at = at + 2;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    lane->is_writing = false;
+    return (sb_zone){(uint32_t)state};
+}
+
+sb_zone sb_zone_open_with_stack(const sb_source_location *location, int32_t depth) {
+    return open_slowly(location, depth);
+}
+
+static __attribute__((noinline, cold)) void close_slowly(client_lane *lane) {
+    if (lane == NULL)
+        return; /* it began on another thread, and this one has recorded nothing */
+    uint64_t *at = client_record_begin(lane, 1, true);
+    if (at != NULL)
+        client_record_publish(lane, at, 1, sb_record_stamp(client_now(), SB_RECORD_ZONE_END));
+}
+
+void sb_zone_close(sb_zone zone) {
+    if (UNLIKELY((uint32_t)current_state() != zone.session))
+        return;
+    client_lane *lane = client_this_lane;
+    if (UNLIKELY(lane == NULL)) {
+        close_slowly(lane);
+        return;
+    }
+    if (UNLIKELY(lane->is_writing)) {
+        close_slowly(lane);
+        return;
+    }
+    lane->is_writing = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint64_t *at = lane->at;
+    if (UNLIKELY((uintptr_t)at >= lane->limit + CLIENT_RESERVE_FOR_ENDS)) {
+        lane->is_writing = false;
+        close_slowly(lane);
+        return;
+    }
+    __atomic_store_n(at, sb_record_stamp(client_now(), SB_RECORD_ZONE_END), __ATOMIC_RELEASE);
+    lane->at = at + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    lane->is_writing = false;
+}
+
+static sb_slice cut_text(const char *text, size_t size) {
+    return (sb_slice){text, size < CLIENT_TEXT_MAX ? size : CLIENT_TEXT_MAX};
+}
+
+sb_zone sb_zone_begin_dynamic(uint32_t line, const char *file, size_t file_size,
+                              const char *function, size_t function_size, const char *name,
+                              size_t name_size, uint32_t color, int32_t depth) {
+    if (!client_ensure_started())
+        return no_zone;
+    const uint64_t state = current_state();
+    client_lane *lane = client_lane_prepare(state);
+    if (lane == NULL)
+        return no_zone;
+    if (depth > 0)
+        client_record_stack(lane, depth);
+    const sb_slice pieces[3] = {cut_text(name, name == NULL ? 0 : name_size),
+                                cut_text(function, function_size), cut_text(file, file_size)};
+    const uint64_t words[2] = {sb_record_pair(line, color), client_text_sizes(pieces)};
+    if (!client_record_payload(lane, SB_RECORD_ZONE_BEGIN_DYNAMIC, 0, words, 2, pieces, 3))
+        return no_zone;
+    return (sb_zone){(uint32_t)state};
+}
+
+/* The lane of a zone that is recorded now; NULL otherwise. */
+static client_lane *lane_of(sb_zone zone) {
+    const uint64_t state = current_state();
+    if (zone.session == 0 || (uint32_t)state != zone.session)
+        return NULL;
+    return client_lane_prepare(state);
+}
+
+static void add_text(sb_zone zone, sb_record_kind kind, const char *text, size_t size) {
+    client_lane *lane = lane_of(zone);
+    const sb_slice piece = cut_text(text, size);
+    if (lane != NULL)
+        client_record_payload(lane, kind, 0, NULL, 0, &piece, 1);
+}
+
+void client_zone_format(sb_zone zone, sb_record_kind kind, const char *format, va_list arguments) {
+    if (zone.session == 0)
+        return;
+    char brief[256];
+    va_list again;
+    va_copy(again, arguments);
+    const int size = vsnprintf(brief, sizeof brief, format, arguments);
+    if (size >= 0 && (size_t)size < sizeof brief) {
+        add_text(zone, kind, brief, (size_t)size);
+    } else if (size > 0) {
+        char *whole = malloc((size_t)size + 1);
+        if (whole != NULL) {
+            vsnprintf(whole, (size_t)size + 1, format, again);
+            add_text(zone, kind, whole, (size_t)size);
+        }
+        free(whole);
+    }
+    va_end(again);
+}
+
+void sb_zone_text(sb_zone zone, const char *text, size_t size) {
+    add_text(zone, SB_RECORD_ZONE_TEXT, text, size);
+}
+
+void sb_zone_name(sb_zone zone, const char *name, size_t size) {
+    add_text(zone, SB_RECORD_ZONE_NAME, name, size);
+}
+
+void sb_zone_text_format(sb_zone zone, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    client_zone_format(zone, SB_RECORD_ZONE_TEXT, format, arguments);
+    va_end(arguments);
+}
+
+void sb_zone_name_format(sb_zone zone, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    client_zone_format(zone, SB_RECORD_ZONE_NAME, format, arguments);
+    va_end(arguments);
+}
+
+void sb_zone_color(sb_zone zone, uint32_t color) {
+    client_lane *lane = lane_of(zone);
+    const uint64_t word = color;
+    if (lane != NULL)
+        client_record_words(lane, SB_RECORD_ZONE_COLOUR, &word, 1);
+}
+
+void sb_zone_value(sb_zone zone, uint64_t value) {
+    client_lane *lane = lane_of(zone);
+    if (lane != NULL)
+        client_record_words(lane, SB_RECORD_ZONE_VALUE, &value, 1);
+}

@@ -1,0 +1,23 @@
+# libstrobe from outside: a program that is linked with it, and a reader.
+
+set(client_dir ${CMAKE_CURRENT_SOURCE_DIR}/client)
+
+add_executable(client_subject ${client_dir}/subject.c)
+target_compile_definitions(client_subject PRIVATE TRACY_ENABLE _GNU_SOURCE)
+target_link_libraries(client_subject PRIVATE strobe_shared Threads::Threads)
+
+add_library(client_plugin MODULE ${client_dir}/plugin.c)
+target_compile_definitions(client_plugin PRIVATE STROBE_ENABLE PLUGIN_NAME="plugin one")
+target_link_libraries(client_plugin PRIVATE strobe_shared)
+
+add_executable(test_client ${client_dir}/test_client.c ${client_dir}/collector.c)
+target_link_libraries(test_client PRIVATE strobe_flags strobe_record strobe_wire strobe_base
+  PkgConfig::cmocka)
+target_compile_options(test_client PRIVATE -Wno-missing-prototypes)
+add_test(NAME client.recording
+  COMMAND test_client $<TARGET_FILE:client_subject> $<TARGET_FILE:client_plugin>)
+set_tests_properties(client.recording PROPERTIES TIMEOUT 600
+  ENVIRONMENT "${STROBE_TEST_ENVIRONMENT}")
+
+# Every public macro of Tracy's is listed, and is there or is not as the list says.
+add_test(NAME client.macros COMMAND python3 ${client_dir}/macros.py)
