@@ -37,9 +37,11 @@ test: deps ## everything that must hold: tests, sanitizers, fuzzing, format, lin
 
 parity: build ## compare with the real tt-perf-report, byte for byte
 	@python3 tests/parity/parity.py --strobe $(STROBE) --data "$(DATA)"
+	@python3 tests/parity/report_parity.py --strobe $(STROBE) --data "$(DATA)/../report"
 
 bench: build ## measure beside the real tt-perf-report
 	@python3 bench/perf.py --strobe $(STROBE) --data "$(DATA)"
+	@python3 bench/report.py --strobe $(STROBE)
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz
