@@ -38,11 +38,14 @@ test: deps ## everything that must hold: tests, sanitizers, fuzzing, format, lin
 
 parity: build ## compare with the real tt-perf-report, byte for byte
 	@python3 tests/parity/parity.py --strobe $(STROBE) --data "$(DATA)"
+	@python3 tests/parity/report_parity.py --strobe $(STROBE) --data "$(DATA)/../report"
 
 bench: build ## measure beside the real tools
 	@python3 bench/perf.py --strobe $(STROBE) --data "$(DATA)"
 	@echo
 	@python3 bench/trace.py --strobe $(STROBE)
+	@echo
+	@python3 bench/report.py --strobe $(STROBE)
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz

@@ -53,6 +53,7 @@ extern const cli_command cli_convert_command;
 extern const cli_command cli_export_command;
 extern const cli_command cli_info_command;
 extern const cli_command cli_recover_command;
+extern const cli_command cli_report_command;
 extern const cli_command cli_stats_command;
 
 /* ---- parsing ---- */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "perf/perf_model.h"
+#include "plot/plot.h"
 
 #define POINTS_PER_INCH 72.0
 #define DOTS_PER_INCH 300.0
@@ -450,11 +451,11 @@ sb_status sb_perf_write_png(const sb_perf_report *report, sb_output *output, sb_
     cairo_surface_flush(surface);
     const bool done =
         drawn && cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS &&
-        perf_encode_png(
-            (perf_pixels){(const uint32_t *)(const void *)cairo_image_surface_get_data(surface),
-                          (size_t)cairo_image_surface_get_width(surface),
-                          (size_t)cairo_image_surface_get_height(surface),
-                          (size_t)cairo_image_surface_get_stride(surface) / 4},
+        sb_encode_png(
+            (sb_pixels){(const uint32_t *)(const void *)cairo_image_surface_get_data(surface),
+                        (size_t)cairo_image_surface_get_width(surface),
+                        (size_t)cairo_image_surface_get_height(surface),
+                        (size_t)cairo_image_surface_get_stride(surface) / 4},
             DOTS_PER_INCH, output);
     cairo_surface_destroy(surface);
     free_picture(&picture);

@@ -5,14 +5,12 @@
  * palette of 256, a third of the bytes to compress, which is where nearly all the time goes. The
  * most frequent colours are exact; of the shades beyond them each takes the nearest.
  */
-#include "perf/perf_picture.h"
+#include "plot/plot.h"
 
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/base.h"
 
 enum { PALETTE_SIZE = 256, TABLE_SIZE = 1 << 16, RGB = 0xffffff };
 
@@ -35,7 +33,7 @@ static colour_entry *find_colour(const colour_table *table, uint32_t colour) {
     return &table->slots[slot];
 }
 
-static bool is_like_row_above(const perf_pixels *pixels, size_t row) {
+static bool is_like_row_above(const sb_pixels *pixels, size_t row) {
     const uint32_t *data = pixels->data + row * pixels->stride;
     return row > 0 && memcmp(data, data - pixels->stride, pixels->width * sizeof *data) == 0;
 }
@@ -127,7 +125,7 @@ static void flush_nothing(png_structp png) {
 }
 
 typedef struct png_job {
-    const perf_pixels *pixels;
+    const sb_pixels *pixels;
     const colour_table *table;
     png_colorp palette;
     int palette_count;
@@ -139,7 +137,7 @@ typedef struct png_job {
 static bool write_file(png_structp png, png_infop info, const png_job *job, sb_output *output) {
     if (setjmp(png_jmpbuf(png)) != 0)
         return false;
-    const perf_pixels *pixels = job->pixels;
+    const sb_pixels *pixels = job->pixels;
     png_set_write_fn(png, output, put_data, flush_nothing);
     png_set_IHDR(png, info, (png_uint_32)pixels->width, (png_uint_32)pixels->height, 8,
                  PNG_COLOR_TYPE_PALETTE, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
@@ -158,7 +156,7 @@ static bool write_file(png_structp png, png_infop info, const png_job *job, sb_o
     return true;
 }
 
-bool perf_encode_png(perf_pixels pixels, double dots_per_inch, sb_output *output) {
+bool sb_encode_png(sb_pixels pixels, double dots_per_inch, sb_output *output) {
     png_color palette[PALETTE_SIZE] = {{0, 0, 0}};
     colour_table table = {.slots = sb_alloc_zeroed(TABLE_SIZE, sizeof(colour_entry))};
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);

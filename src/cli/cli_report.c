@@ -1,0 +1,370 @@
+/*
+ * `strobe report [FOLDER]`: from the raw logs of a run to a report folder.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli_trace.h"
+#include "report/report.h"
+
+static int run_report(const cli_command *command, int argc, char **argv);
+
+enum {
+    OPT_OUTPUT,
+    OPT_NAME,
+    OPT_DATE,
+    OPT_NO_DATE,
+    OPT_DEVICE_ONLY,
+    OPT_NO_DEVICE,
+    OPT_LEGACY,
+    OPT_LOGS_ONLY,
+    OPT_ANALYSIS,
+    OPT_CHILDREN,
+    OPT_STATS,
+    OPT_FROM,
+    OPT_TO,
+    OPT_TOP,
+    OPT_STRICT,
+    OPT_COMPAT,
+    OPT_JSON,
+    OPT_QUIET,
+};
+
+static const cli_option report_options[] = {
+    {.id = OPT_OUTPUT,
+     .name = "output-folder",
+     .short_name = 'o',
+     .argument = "DIR",
+     .takes_file = true,
+     .heading = "Where",
+     .help = "write to DIR/reports; without FOLDER, DIR/.logs is also read"},
+    {.id = OPT_NAME,
+     .name = "name-append",
+     .short_name = 'n',
+     .argument = "NAME",
+     .help = "put NAME into the names of folder and file"},
+    {.id = OPT_DATE, .name = "date", .help = "the same with the time of day (default)"},
+    {.id = OPT_NO_DATE, .name = "no-date", .help = "no time in names: replaces the last report"},
+    {.id = OPT_DEVICE_ONLY,
+     .name = "device-only",
+     .heading = "From what",
+     .help = "leave the host's files aside: a row per execution on a device"},
+    {.id = OPT_NO_DEVICE, .name = "no-device", .help = "leave the devices' files aside"},
+    {.id = OPT_LEGACY,
+     .name = "force-legacy-device-logs",
+     .help = "work from the device log, even if cpp_device_perf_report.csv is there"},
+    {.id = OPT_LOGS_ONLY,
+     .name = "process-logs-only",
+     .help = "take the host's part anew from tracy_profile_log_host.tracy"},
+    {.id = OPT_CHILDREN,
+     .name = "child-functions",
+     .argument = "LIST",
+     .help = "with a .tracy file: zones inside ops to add up in columns of their own"},
+    {.id = OPT_ANALYSIS,
+     .name = "device-analysis-types",
+     .short_name = 'a',
+     .argument = "NAME",
+     .help = "only this analysis of the device log (may be repeated)"},
+    {.id = OPT_STATS,
+     .name = "stats",
+     .heading = "Statistics",
+     .help = "show where the time went, and write tables and pictures to the folder stats"},
+    {.id = OPT_FROM,
+     .name = "start-signpost",
+     .argument = "NAME",
+     .help = "with --stats: only what follows the first signpost of this name"},
+    {.id = OPT_TO,
+     .name = "end-signpost",
+     .argument = "NAME",
+     .help = "with --stats: only what comes before the next signpost of this name"},
+    {.id = OPT_TOP,
+     .name = "top",
+     .argument = "N",
+     .help = "with --stats: show N entries of each list (default: 15; 0: all)"},
+    {.id = OPT_STRICT,
+     .name = "strict",
+     .heading = "How",
+     .help = "write nothing if anything is missing or broken: exit code 1"},
+    {.id = OPT_COMPAT,
+     .name = "compat",
+     .help = "exactly the cells of process_ops_logs.py, quirks included, and no files of our own"},
+    {.id = OPT_JSON, .name = "json", .help = "say what was written as JSON"},
+    {.id = OPT_QUIET, .name = "quiet", .short_name = 'q', .help = "no progress, no verdict"},
+};
+
+const cli_command cli_report_command = {
+    .name = "report",
+    .summary = "make the ops report of a run from its raw logs",
+    .arguments = "[FOLDER]",
+    .about = "Reads the logs that a run left in FOLDER or FOLDER/.logs (profile_log_device.csv,\n"
+             "tracy_ops_times.csv and tracy_ops_data.csv or a .tracy file,\n"
+             "cpp_device_perf_report.csv) and writes FOLDER/reports/TIME with\n"
+             "ops_perf_results_TIME.csv: a row per operation. Without FOLDER it is\n"
+             "$TT_METAL_PROFILER_DIR, or $TT_METAL_HOME/generated/profiler, or\n"
+             "generated/profiler. What is missing is labelled in the column COMPLETENESS;\n"
+             "the exit code is then 3.",
+    .examples = "  strobe report\n"
+                "  strobe report generated/profiler -n decoder\n"
+                "  strobe report run.tracy -o out --no-device\n",
+    .options = report_options,
+    .option_count = sizeof report_options / sizeof report_options[0],
+    .run = run_report,
+};
+
+typedef struct report_arguments {
+    sb_report_options options;
+    sb_vector analyses; /* const char * */
+    bool without_date;
+    bool strict;
+    bool json;
+    bool quiet;
+    bool with_stats;
+    sb_report_stats_options stats;
+    char date[32];
+    char folder[4096];
+} report_arguments;
+
+/* ---- options ---- */
+
+static bool take_flag(int id, report_arguments *arguments) {
+    sb_report_options *options = &arguments->options;
+    const struct {
+        int id;
+        bool *flag;
+        bool value;
+    } flags[] = {
+        {OPT_DATE, &arguments->without_date, false},
+        {OPT_NO_DATE, &arguments->without_date, true},
+        {OPT_DEVICE_ONLY, &options->device_only, true},
+        {OPT_NO_DEVICE, &options->no_device, true},
+        {OPT_LEGACY, &options->ignore_cpp, true},
+        {OPT_LOGS_ONLY, &options->export_again, true},
+        {OPT_STRICT, &arguments->strict, true},
+        {OPT_COMPAT, &options->compat, true},
+        {OPT_JSON, &arguments->json, true},
+        {OPT_QUIET, &arguments->quiet, true},
+        {OPT_STATS, &arguments->with_stats, true},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (flags[i].id == id) {
+            *flags[i].flag = flags[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static sb_status take_options(const cli_parsed *parsed, report_arguments *arguments,
+                              sb_error *error) {
+    int64_t top = 0;
+    for (size_t i = 0; i < parsed->option_count; i++) {
+        const char *value = parsed->options[i].value;
+        const int id = parsed->options[i].id;
+        if (take_flag(id, arguments))
+            continue;
+        if (id == OPT_OUTPUT)
+            arguments->options.output = value;
+        else if (id == OPT_NAME)
+            arguments->options.name = value;
+        else if (id == OPT_CHILDREN)
+            arguments->options.child_functions = value;
+        else if (id == OPT_FROM)
+            arguments->stats.from = value;
+        else if (id == OPT_TO)
+            arguments->stats.to = value;
+        else if (id == OPT_TOP) {
+            SB_TRY(cli_trace_number("top", value, 0, INT32_MAX, &top, error));
+            arguments->stats.top = (size_t)top;
+        } else
+            *(const char **)sb_vector_push(&arguments->analyses) = value;
+    }
+    arguments->options.analyses = (const char *const *)(void *)arguments->analyses.data;
+    arguments->options.analysis_count = arguments->analyses.count;
+    return SB_OK;
+}
+
+/* Where tt-metal leaves its logs unless told otherwise. */
+static const char *usual_folder(report_arguments *arguments) {
+    const char *folder = getenv("TT_METAL_PROFILER_DIR");
+    const char *home = getenv("TT_METAL_HOME");
+    if (arguments->options.output != NULL)
+        return arguments->options.output;
+    if (folder != NULL && folder[0] != '\0')
+        return folder;
+    snprintf(arguments->folder, sizeof arguments->folder, "%s/generated/profiler",
+             home == NULL || home[0] == '\0' ? "." : home);
+    return arguments->folder;
+}
+
+static sb_status check_options(const report_arguments *arguments, sb_error *error) {
+    const sb_report_options *options = &arguments->options;
+    if (options->device_only && options->no_device)
+        SB_FAIL(error, SB_ERR_USAGE, "--device-only and --no-device leave nothing to read");
+    if (options->name != NULL && (options->name[0] == '\0' || strchr(options->name, '/') != NULL))
+        SB_FAIL(error, SB_ERR_USAGE, "--name-append: a name without '/' is expected");
+    if (!arguments->with_stats && (arguments->stats.from != NULL || arguments->stats.to != NULL))
+        SB_FAIL(error, SB_ERR_USAGE, "signposts bound statistics: add --stats");
+    return SB_OK;
+}
+
+static void set_date(report_arguments *arguments) {
+    const time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    strftime(arguments->date, sizeof arguments->date, "%Y_%m_%d_%H_%M_%S", &local);
+    arguments->options.date = arguments->without_date ? NULL : arguments->date;
+}
+
+/* ---- what is said ---- */
+
+static void show_progress(void *context, size_t done, size_t all) {
+    enum { WIDTH = 40 };
+    char bar[WIDTH + 1];
+    const size_t full = all == 0 ? WIDTH : done * WIDTH / all;
+    (void)context;
+    memset(bar, '.', WIDTH);
+    memset(bar, '#', full);
+    bar[WIDTH] = '\0';
+    fprintf(stderr, "\rreading the device log [%s] %3zu %%", bar,
+            all == 0 ? 100 : done * 100 / all);
+}
+
+static void end_progress(const report_arguments *arguments) {
+    if (arguments->options.progress != NULL)
+        fprintf(stderr, "\r%72s\r", "");
+}
+
+static void print_problems(const sb_report_summary *summary) {
+    for (size_t i = 0; i < summary->problem_count; i++)
+        sb_log(SB_LOG_WARNING, "%s", summary->problems[i]);
+}
+
+static void put_counts(const sb_report_summary *summary, sb_output *output) {
+    const char *separator = "";
+    for (int i = 0; i < SB_COMPLETENESS_COUNT; i++) {
+        if (summary->rows[i] == 0)
+            continue;
+        sb_put_format(output, "%s%" PRIu64 " %s", separator, summary->rows[i],
+                      sb_completeness_name((sb_completeness)i));
+        separator = ", ";
+    }
+    if (summary->op_count == 0)
+        sb_put_text(output, "no operations");
+}
+
+static void put_json(const sb_report_summary *summary, sb_output *output) {
+    sb_put_text(output, "{\"folder\": ");
+    sb_put_json(output, sb_slice_of(summary->folder));
+    sb_put_text(output, ", \"csv\": ");
+    sb_put_json(output, sb_slice_of(summary->csv_path));
+    sb_put_format(output, ", \"rows\": %" PRIu64 ", \"partial\": %s, \"completeness\": {",
+                  summary->row_count, summary->is_partial ? "true" : "false");
+    for (int i = 0; i < SB_COMPLETENESS_COUNT; i++)
+        sb_put_format(output, "%s\"%s\": %" PRIu64, i == 0 ? "" : ", ",
+                      sb_completeness_name((sb_completeness)i), summary->rows[i]);
+    sb_put_text(output, "}, \"problems\": [");
+    for (size_t i = 0; i < summary->problem_count; i++) {
+        sb_put_text(output, i == 0 ? "" : ", ");
+        sb_put_json(output, sb_slice_of(summary->problems[i]));
+    }
+    sb_put_text(output, "]}\n");
+}
+
+static void put_verdict(const sb_report_summary *summary, sb_output *output) {
+    sb_put_format(output, "%" PRIu64 " %s and %" PRIu64 " signposts from %" PRIu64 " devices: ",
+                  summary->op_count, summary->is_device_only ? "executions" : "operations",
+                  summary->signpost_count, summary->device_count);
+    put_counts(summary, output);
+    sb_put_format(output, "\nWritten: %s\n", summary->csv_path);
+    if (!summary->is_device_only)
+        sb_put_format(output, "Next:    strobe perf %s\n", summary->csv_path);
+}
+
+static sb_status print_result(const report_arguments *arguments, const sb_report_summary *summary,
+                              sb_error *error) {
+    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    if (arguments->json)
+        put_json(summary, &output);
+    else if (!arguments->quiet)
+        put_verdict(summary, &output);
+    SB_TRY(sb_output_finish(&output, error));
+    /* Other tools look for this line. */
+    if (!arguments->quiet && !arguments->json)
+        fprintf(stderr, "OPs csv generated at: %s\n", summary->csv_path);
+    return SB_OK;
+}
+
+/* ---- the work ---- */
+
+static sb_status make_stats(const report_arguments *arguments, sb_report *report, sb_error *error) {
+    sb_report_stats *stats = NULL;
+    sb_arena arena = {0};
+    SB_TRY(sb_report_stats_make(report, &arguments->stats, &stats, error));
+    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    const char *folder = sb_report_summarise(report)->folder;
+    sb_status status =
+        sb_report_stats_write(stats, sb_arena_format(&arena, "%s/stats", folder).data, error);
+    if (status == SB_OK && arguments->json)
+        sb_report_stats_json(stats, &output);
+    else if (status == SB_OK && !arguments->quiet)
+        sb_report_stats_print(stats, &output);
+    if (status == SB_OK)
+        status = sb_output_finish(&output, error);
+    sb_output_discard(&output);
+    sb_report_stats_free(stats);
+    sb_arena_free(&arena);
+    return status;
+}
+
+static sb_status write_report(const report_arguments *arguments, sb_report *report, int *exit_code,
+                              sb_error *error) {
+    const sb_report_summary *summary = sb_report_summarise(report);
+    if (!arguments->quiet)
+        print_problems(summary);
+    if (arguments->strict && summary->is_partial)
+        SB_FAIL(error, SB_ERR_FORMAT, "the data is not complete, and --strict wants it to be: %s",
+                summary->problem_count > 0 ? summary->problems[0]
+                                           : "some operations lack one of their sides");
+    SB_TRY(sb_report_write(report, error));
+    *exit_code = summary->is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
+    if (arguments->with_stats)
+        SB_TRY(make_stats(arguments, report, error));
+    if (arguments->with_stats && arguments->json)
+        return SB_OK;
+    return print_result(arguments, summary, error);
+}
+
+static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error *error) {
+    enum { USUAL_TOP = 15 };
+    report_arguments arguments = {.analyses = sb_vector_of(sizeof(const char *)),
+                                  .stats = {.top = USUAL_TOP}};
+    sb_report *report = NULL;
+    sb_status status = take_options(parsed, &arguments, error);
+    if (status == SB_OK)
+        status = check_options(&arguments, error);
+    if (status == SB_OK && parsed->operand_count > 1)
+        status = sb_error_set(error, SB_ERR_USAGE, "name one folder or none");
+    set_date(&arguments);
+    arguments.options.tool_version = STROBE_VERSION;
+    arguments.options.input =
+        parsed->operand_count == 1 ? parsed->operands[0] : usual_folder(&arguments);
+    if (isatty(STDERR_FILENO) && !arguments.quiet)
+        arguments.options.progress = show_progress;
+    if (status == SB_OK) {
+        status = sb_report_read(&arguments.options, &report, error);
+        end_progress(&arguments);
+    }
+    if (status == SB_OK)
+        status = write_report(&arguments, report, exit_code, error);
+    sb_report_free(report);
+    sb_vector_free(&arguments.analyses);
+    return status;
+}
+
+static int run_report(const cli_command *command, int argc, char **argv) {
+    return cli_trace_run(command, argc, argv, make_report);
+}

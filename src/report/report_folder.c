@@ -1,0 +1,220 @@
+/*
+ * The report folder: reports[/NAME][/DATE] with the ops report, what it was made from, statistics
+ * and the side file.
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-*): for copy_file_range */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/report_model.h"
+
+/* ---- folders ---- */
+
+static sb_status make_folder(const char *path, sb_error *error) {
+    char *part = sb_alloc(strlen(path) + 1);
+    for (const char *end = path; *end != '\0'; end++) {
+        if (*end != '/' || end == path)
+            continue;
+        memcpy(part, path, (size_t)(end - path));
+        part[end - path] = '\0';
+        mkdir(part, 0777); /* what cannot be made shows below */
+    }
+    free(part);
+    struct stat status;
+    if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode)))
+        return SB_OK;
+    SB_FAIL(error, SB_ERR_IO, "%s: cannot make this folder: %s", path, strerror(errno));
+}
+
+/* ---- copies ---- */
+
+static sb_status copy_bytes(int from, sb_output *to, const char *path, sb_error *error) {
+    enum { BLOCK = 1 << 20 };
+    ssize_t copied = 0;
+    /* The kernel copies, or shares the blocks where the file system can. */
+    do {
+        copied = copy_file_range(from, NULL, to->descriptor, NULL, (size_t)1 << 30, 0);
+    } while (copied > 0);
+    if (copied == 0)
+        return SB_OK;
+    char *block = sb_alloc(BLOCK);
+    do {
+        copied = read(from, block, BLOCK);
+        if (copied > 0)
+            sb_put(to, (sb_slice){block, (size_t)copied});
+    } while (copied > 0 || (copied < 0 && errno == EINTR));
+    free(block);
+    if (copied < 0)
+        SB_FAIL(error, SB_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    return SB_OK;
+}
+
+static sb_status copy_file(const char *from, const char *folder, const char *name,
+                           sb_error *error) {
+    sb_arena arena = {0};
+    sb_output output = {.descriptor = -1};
+    const char *goal = sb_arena_format(&arena, "%s/%s", folder, name).data;
+    const int source = open(from, O_RDONLY | O_CLOEXEC);
+    sb_status status = SB_OK;
+    if (source < 0)
+        status = sb_error_set(error, SB_ERR_IO, "%s: %s", from, strerror(errno));
+    if (status == SB_OK)
+        status = sb_output_to_file(&output, goal, error);
+    if (status == SB_OK)
+        status = copy_bytes(source, &output, from, error);
+    if (status == SB_OK)
+        status = sb_output_finish(&output, error);
+    else
+        sb_output_discard(&output);
+    if (source >= 0)
+        close(source);
+    sb_arena_free(&arena);
+    return status;
+}
+
+/* Copies a file of the log folder if it is there. */
+static sb_status copy_log(const sb_report *report, const char *folder, const char *name,
+                          sb_error *error) {
+    sb_arena arena = {0};
+    const char *from = sb_arena_format(&arena, "%s/%s", report->log_folder, name).data;
+    const bool is_there = access(from, F_OK) == 0;
+    const sb_status status = is_there ? copy_file(from, folder, name, error) : SB_OK;
+    sb_arena_free(&arena);
+    return status;
+}
+
+/* The timelines of NoC traces lie beside the logs in a folder of their own. */
+static sb_status copy_noc_timelines(const sb_report *report, const char *folder, sb_error *error) {
+    sb_arena arena = {0};
+    const char *from = sb_arena_format(&arena, "%s/../npe_viz", report->log_folder).data;
+    const char *to = sb_arena_format(&arena, "%s/npe_viz", folder).data;
+    DIR *directory = opendir(from);
+    sb_status status = directory == NULL ? SB_OK : make_folder(to, error);
+    const struct dirent *entry = directory == NULL ? NULL : readdir(directory);
+    for (; entry != NULL && status == SB_OK; entry = readdir(directory)) {
+        struct stat kind;
+        const char *path = sb_arena_format(&arena, "%s/%s", from, entry->d_name).data;
+        if (stat(path, &kind) == 0 && S_ISREG(kind.st_mode))
+            status = copy_file(path, to, entry->d_name, error);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    sb_arena_free(&arena);
+    return status;
+}
+
+typedef struct copying {
+    const sb_report *report;
+    const char *folder;
+    sb_status status;
+    sb_error error;
+} copying;
+
+/* Copies take as long as the disk takes; they are made while the report is written. */
+static void *copy_all(void *context) {
+    copying *work = context;
+    const sb_report *report = work->report;
+    work->status = SB_OK;
+    if (report->has_device_file)
+        work->status = copy_log(report, work->folder, "profile_log_device.csv", &work->error);
+    if (report->has_host && work->status == SB_OK && report->tracy_path != NULL)
+        work->status = copy_file(report->tracy_path, work->folder, "tracy_profile_log_host.tracy",
+                                 &work->error);
+    if (report->has_host && work->status == SB_OK)
+        work->status = copy_noc_timelines(report, work->folder, &work->error);
+    if (report->has_host && work->status == SB_OK && !report->host_files.is_made) {
+        work->status = copy_log(report, work->folder, "tracy_ops_times.csv", &work->error);
+        if (work->status == SB_OK)
+            work->status = copy_log(report, work->folder, "tracy_ops_data.csv", &work->error);
+    }
+    return NULL;
+}
+
+/* ---- files ---- */
+
+static sb_status write_file(sb_report *report, const char *path,
+                            void (*put)(sb_report *, sb_output *), sb_error *error) {
+    sb_output output;
+    SB_TRY(sb_output_to_file(&output, path, error));
+    put(report, &output);
+    return sb_output_finish(&output, error);
+}
+
+static void put_zones_made(sb_report *report, sb_output *output) {
+    sb_put(output, sb_output_text(&report->host_files.zones_made));
+}
+
+static void put_messages_made(sb_report *report, sb_output *output) {
+    sb_put(output, sb_output_text(&report->host_files.messages_made));
+}
+
+static void put_side_file(sb_report *report, sb_output *output) {
+    report_put_side_file(report, output);
+}
+
+static const char *name_of(sb_report *report, const char *stem, bool with_suffix) {
+    const sb_report_options *options = &report->options;
+    const bool has_name = with_suffix && options->name != NULL;
+    const bool has_date = with_suffix && options->date != NULL;
+    return sb_arena_format(&report->arena, "%s/%s%s%s%s%s.csv", report->summary.folder, stem,
+                           has_name ? "_" : "", has_name ? options->name : "", has_date ? "_" : "",
+                           has_date ? options->date : "")
+        .data;
+}
+
+static sb_status write_files(sb_report *report, sb_error *error) {
+    const char *folder = report->summary.folder;
+    if (report->has_host) {
+        SB_TRY(write_file(report, report->summary.csv_path, report_put_ops_csv, error));
+    } else {
+        SB_TRY(write_file(report, report->summary.csv_path, report_put_device_csv, error));
+        SB_TRY(write_file(report, name_of(report, "per_core_op_to_op_times", true),
+                          report_put_per_core_csv, error));
+    }
+    if (report->has_host && report->host_files.is_made) {
+        SB_TRY(
+            write_file(report, name_of(report, "tracy_ops_times", false), put_zones_made, error));
+        SB_TRY(
+            write_file(report, name_of(report, "tracy_ops_data", false), put_messages_made, error));
+    }
+    if (report->options.compat)
+        return SB_OK;
+    if (report->has_device_file) {
+        SB_TRY(write_file(report, name_of(report, "core_kernel_stats", false),
+                          report_put_core_stats, error));
+        SB_TRY(
+            write_file(report, name_of(report, "zone_stats", false), report_put_zone_stats, error));
+    }
+    return write_file(report, sb_arena_format(&report->arena, "%s/report.json", folder).data,
+                      put_side_file, error);
+}
+
+sb_status sb_report_write(sb_report *report, sb_error *error) {
+    const sb_report_options *options = &report->options;
+    const char *folder = sb_arena_format(&report->arena, "%s/reports%s%s%s%s",
+                                         report->output_folder, options->name != NULL ? "/" : "",
+                                         options->name != NULL ? options->name : "",
+                                         options->date != NULL ? "/" : "",
+                                         options->date != NULL ? options->date : "")
+                             .data;
+    SB_TRY(make_folder(folder, error));
+    report->summary.folder = folder;
+    report->summary.csv_path = name_of(report, "ops_perf_results", true);
+    copying work = {.report = report, .folder = folder};
+    pthread_t thread;
+    const bool is_parallel = pthread_create(&thread, NULL, copy_all, &work) == 0;
+    const sb_status status = write_files(report, error);
+    if (is_parallel)
+        pthread_join(thread, NULL);
+    else
+        copy_all(&work);
+    if (status == SB_OK && work.status != SB_OK && error != NULL)
+        *error = work.error;
+    return status != SB_OK ? status : work.status;
+}

@@ -1,0 +1,212 @@
+/*
+ * Finding and opening the files of a run.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/report_model.h"
+#include "trace/trace.h"
+
+static const char device_log_name[] = "profile_log_device.csv";
+static const char cpp_name[] = "cpp_device_perf_report.csv";
+static const char zones_name[] = "tracy_ops_times.csv";
+static const char messages_name[] = "tracy_ops_data.csv";
+static const char tracy_name[] = "tracy_profile_log_host.tracy";
+
+/* ---- where they are ---- */
+
+static bool is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool is_file(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+static char *copy_text(const char *text) {
+    const size_t size = strlen(text) + 1;
+    return memcpy(sb_alloc(size), text, size);
+}
+
+/* The folder that path lies in. */
+static char *parent_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return copy_text(".");
+    char *parent = copy_text(path);
+    parent[slash == path ? 1 : slash - path] = '\0';
+    return parent;
+}
+
+static char *without_slashes(const char *path) {
+    char *copy = copy_text(path);
+    for (size_t size = strlen(copy); size > 1 && copy[size - 1] == '/'; size--)
+        copy[size - 1] = '\0';
+    return copy;
+}
+
+static char *join_paths(const char *folder, const char *name) {
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = sb_alloc(size);
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+static bool is_called(const char *path, const char *name) {
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash == NULL ? path : slash + 1, name) == 0;
+}
+
+/* The folder of the logs, and the one that gets the reports. */
+static sb_status find_folders(sb_report *report, sb_error *error) {
+    char *input = without_slashes(report->options.input);
+    if (is_file(input)) {
+        report->tracy_path = input;
+        report->log_folder = parent_of(input);
+    } else if (is_folder(input)) {
+        char *logs = join_paths(input, ".logs");
+        const bool has_logs = is_folder(logs);
+        report->log_folder = has_logs ? logs : copy_text(input);
+        if (!has_logs)
+            free(logs);
+        free(input);
+    } else {
+        const int reason = errno;
+        sb_error_set(error, SB_ERR_NOT_FOUND, "%s: %s", input, strerror(reason));
+        free(input);
+        return SB_ERR_NOT_FOUND;
+    }
+    if (report->options.output != NULL)
+        report->output_folder = without_slashes(report->options.output);
+    else
+        report->output_folder = is_called(report->log_folder, ".logs")
+                                    ? parent_of(report->log_folder)
+                                    : copy_text(report->log_folder);
+    return SB_OK;
+}
+
+/* Opens a file of the log folder if it is there. */
+static sb_status open_log(const sb_report *report, const char *name, sb_file *file, bool *is_there,
+                          sb_error *error) {
+    char *path = join_paths(report->log_folder, name);
+    *file = sb_file_of((sb_slice){"", 0});
+    *is_there = is_file(path);
+    const sb_status status = *is_there ? sb_file_open(file, path, error) : SB_OK;
+    free(path);
+    return status;
+}
+
+/* ---- the host's files from a trace ---- */
+
+static void make_host_files(sb_report *report, const sb_trace *trace) {
+    report_host_files *files = &report->host_files;
+    const sb_slice none = {"", 0};
+    sb_arena arena = {0};
+    const char *more = report->options.child_functions;
+    sb_trace_csv_options csv = {
+        .mode = SB_TRACE_CSV_ZONES,
+        .layout = SB_TRACE_CSV_TT,
+        .compat = true,
+        .separator = SB_SLICE(","),
+        .filter = none,
+        .special_parent = SB_SLICE("TT_"),
+        .special_functions =
+            sb_arena_format(&arena, "CompileProgram,HWCommandQueue_write_buffer%s%s",
+                            more == NULL ? "" : ",", more == NULL ? "" : more),
+    };
+    files->zones_made = sb_output_to_memory();
+    sb_trace_write_csv(trace, &csv, &files->zones_made);
+    csv.mode = SB_TRACE_CSV_MESSAGES;
+    csv.separator = (sb_slice)SB_SLICE(";");
+    csv.special_parent = none;
+    csv.special_functions = none;
+    files->messages_made = sb_output_to_memory();
+    sb_trace_write_csv(trace, &csv, &files->messages_made);
+    files->is_made = true;
+    files->is_there = true;
+    sb_arena_free(&arena);
+}
+
+static sb_status read_trace(sb_report *report, sb_error *error) {
+    sb_file file;
+    SB_TRY(sb_file_open(&file, report->tracy_path, error));
+    const sb_trace_read_options options = {.file = &file};
+    sb_trace *trace = NULL;
+    sb_error reason = {0};
+    const sb_status status = sb_trace_read(file.text, &options, &trace, &reason);
+    if (trace != NULL)
+        make_host_files(report, trace);
+    if (status != SB_OK)
+        report_add_problem(report, "%s: %s", report->tracy_path, reason.message);
+    sb_trace_free(trace);
+    sb_file_close(&file);
+    return SB_OK;
+}
+
+static sb_status open_host_files(sb_report *report, sb_error *error) {
+    report_host_files *files = &report->host_files;
+    bool has_messages = false;
+    bool has_zones = false;
+    if (report->tracy_path == NULL) {
+        char *path = join_paths(report->log_folder, tracy_name);
+        if (is_file(path))
+            report->tracy_path = path;
+        else
+            free(path);
+    }
+    const bool is_named = is_file(report->options.input);
+    if (report->options.device_only)
+        return SB_OK;
+    if (!report->options.export_again && !is_named) {
+        SB_TRY(open_log(report, messages_name, &files->messages_file, &has_messages, error));
+        SB_TRY(open_log(report, zones_name, &files->zones_file, &has_zones, error));
+        files->is_there = has_messages || has_zones;
+    }
+    if (report->options.export_again && report->tracy_path == NULL)
+        SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: there is no %s to take the host's part from",
+                report->log_folder, tracy_name);
+    const bool is_incomplete = !has_messages || !has_zones;
+    if (is_incomplete && report->tracy_path != NULL)
+        return read_trace(report, error);
+    if (files->is_there && is_incomplete)
+        report_add_problem(report, "%s: %s is missing", report->log_folder,
+                           has_messages ? zones_name : messages_name);
+    return SB_OK;
+}
+
+sb_status report_open_inputs(sb_report *report, sb_error *error) {
+    const sb_report_options *options = &report->options;
+    SB_TRY(find_folders(report, error));
+    SB_TRY(open_host_files(report, error));
+    if (!options->no_device)
+        SB_TRY(open_log(report, device_log_name, &report->device_file, &report->has_device_file,
+                        error));
+    if (!options->no_device && !options->ignore_cpp && !options->device_only)
+        SB_TRY(open_log(report, cpp_name, &report->cpp_file, &report->has_cpp, error));
+    if (!report->has_device_file && !report->has_cpp && !report->host_files.is_there)
+        SB_FAIL(error, SB_ERR_NOT_FOUND,
+                "%s: no logs here: expected %s, %s with %s, or a .tracy file", report->log_folder,
+                device_log_name, messages_name, zones_name);
+    return SB_OK;
+}
+
+void report_close_inputs(sb_report *report) {
+    report_host_files *files = &report->host_files;
+    sb_file_close(&report->device_file);
+    sb_file_close(&report->cpp_file);
+    sb_file_close(&files->messages_file);
+    sb_file_close(&files->zones_file);
+    if (files->is_made) {
+        sb_output_discard(&files->messages_made);
+        sb_output_discard(&files->zones_made);
+    }
+    free(report->log_folder);
+    free(report->output_folder);
+    free(report->tracy_path);
+}

@@ -1,0 +1,73 @@
+/*
+ * Statistics of a report: what the files that work them out and write them share. Times are ns.
+ */
+#ifndef SB_REPORT_STATS_H
+#define SB_REPORT_STATS_H
+
+#include "report/report_model.h"
+
+/* One op code. */
+typedef struct stats_op {
+    sb_slice name;
+    sb_vector kernel; /* double: kernel times, in order of rows; sorted at the end */
+    double kernel_total;
+    double firmware_total;
+    double host_total;
+    double gap_total;
+    uint64_t calls;
+    double mean;
+    double deviation;
+    double median;
+    double p99;
+    double max;
+    double imbalance; /* max / mean - 1 over cores, weighted by time */
+    double imbalance_weight;
+    double *core_time; /* by core: sum of kernel spans */
+} stats_op;
+
+/* A call that took far longer or shorter than others of its op. */
+typedef struct stats_outlier {
+    uint32_t op;
+    uint32_t row; /* of the report, from 1 */
+    uint64_t id;
+    double kernel;
+    double deviations; /* from the mean */
+} stats_outlier;
+
+/* One kernel source. */
+typedef struct stats_kernel {
+    sb_slice source;
+    bool is_compute;
+    uint64_t calls;
+    double total;
+} stats_kernel;
+
+typedef struct stats_step {
+    sb_slice name;
+    uint64_t calls;
+    double compute;
+    double movement; /* kernels while no compute processor was busy */
+    double host;     /* ops that ran on the host */
+    double idle;     /* between ops */
+} stats_step;
+
+struct sb_report_stats {
+    sb_report *report;
+    sb_report_stats_options options;
+    sb_arena arena;
+    sb_intern op_names;
+    sb_vector ops; /* stats_op */
+    sb_intern kernel_sources;
+    sb_vector kernels;  /* stats_kernel */
+    sb_vector outliers; /* stats_outlier */
+    sb_vector steps;    /* stats_step */
+    double *core_time;  /* by core, over all ops */
+    double kernel_total;
+    double gap_total;
+    double imbalance;
+    uint64_t calls;
+    uint32_t *by_time;         /* indices of ops, longest first */
+    uint32_t *kernels_by_time; /* indices of kernels, longest first */
+};
+
+#endif

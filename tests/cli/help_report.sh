@@ -1,0 +1,1 @@
+"$strobe" report --help
