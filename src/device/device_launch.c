@@ -167,6 +167,19 @@ static bool is_stuck(const sb_mesh *mesh) {
     return mesh->backend->is_still != NULL && mesh->backend->is_still(mesh->machine);
 }
 
+/*
+ * Clocks until the next look. Where time is counted a look may cost more than the clocks between
+ * two of them (another process is asked), so they get rarer as a program gets longer; modelled time
+ * is for gaps between programs to be looked at, so there they stay close.
+ */
+static uint64_t clocks_until_look(const sb_device *device) {
+    const uint64_t elapsed = sb_device_clock(device) - device->started;
+    uint64_t clocks = elapsed / 8 / DEVICE_POLL_CLOCKS * DEVICE_POLL_CLOCKS;
+    if (!device->mesh->options.counts_time || clocks < DEVICE_POLL_CLOCKS)
+        clocks = DEVICE_POLL_CLOCKS;
+    return clocks < DEVICE_POLL_CLOCKS_MAX ? clocks : DEVICE_POLL_CLOCKS_MAX;
+}
+
 static sb_status wait_for_core(sb_device *device, sb_core core, sb_error *error) {
     const uint64_t limit = device->mesh->options.limit_clocks;
     for (;;) {
@@ -177,7 +190,7 @@ static sb_status wait_for_core(sb_device *device, sb_core core, sb_error *error)
             return SB_OK;
         if (limit != 0 && sb_device_clock(device) - device->started > limit)
             return device_report_limit(device, error);
-        SB_TRY(device_run(device->mesh, DEVICE_POLL_CLOCKS, error));
+        SB_TRY(device_run(device->mesh, clocks_until_look(device), error));
         bool has_printed = false;
         for (uint32_t i = 0; i < device->mesh->device_count; i++)
             SB_TRY(device_print_drain(&device->mesh->devices[i], &has_printed, error));

@@ -22,8 +22,9 @@
 #include "device/device_elf.h"
 #include "device/device_options.h"
 
-/* Clocks that pass between two looks at whether a program has ended. */
+/* Clocks that pass between two looks at whether a program has ended, at least and at most. */
 #define DEVICE_POLL_CLOCKS 256u
+#define DEVICE_POLL_CLOCKS_MAX 65536u
 
 /* A file that is loaded on the device: firmware or kernel. */
 typedef struct device_image {
