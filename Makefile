@@ -38,8 +38,9 @@ test: deps ## everything that must hold: tests, sanitizers, fuzzing, format, lin
 parity: build ## compare with the real tt-perf-report, byte for byte
 	@python3 tests/parity/parity.py --strobe $(STROBE) --data "$(DATA)"
 
-bench: build ## measure beside the real tt-perf-report
+bench: build ## measure beside the real tools
 	@python3 bench/perf.py --strobe $(STROBE) --data "$(DATA)"
+	@$(BUILD)/bin/bench_emu
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz
