@@ -1,0 +1,51 @@
+/*
+ * Building kernels and firmware at run time, with a cache.
+ *
+ * Sources of the device side are part of this library (device_source_files) and laid out in the
+ * cache folder ($STROBE_CACHE, $XDG_CACHE_HOME/strobe or ~/.cache/strobe). What was built is found
+ * again by the content of all that it was made from: compiler, flags, sources, and the files they
+ * include. The compiler is riscv64-unknown-elf-gcc, or $STROBE_RISCV_CC.
+ */
+#ifndef SB_DEVICE_DEVICE_BUILD_H
+#define SB_DEVICE_DEVICE_BUILD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <strobe/device.h>
+
+#include "base/base.h"
+
+/* A file of the device side that the library carries. */
+typedef struct device_source_file {
+    const char *name;
+    const unsigned char *bytes;
+    size_t size;
+} device_source_file;
+
+extern const device_source_file device_source_files[];
+extern const size_t device_source_file_count;
+
+typedef struct device_job {
+    const char *name;    /* for messages */
+    const char *path;    /* the source, or NULL */
+    sb_slice source;     /* the source if path is NULL */
+    const char *include; /* a folder, or NULL */
+    uint32_t processor;
+    bool is_firmware;
+    bool is_instrumented; /* may use the room that others leave */
+    const sb_define *defines;
+    size_t define_count;
+    char *elf_path; /* out, to be freed */
+} device_job;
+
+/*
+ * Builds all jobs, several at a time. What the compiler says goes to standard error as it is. On
+ * failure elf_path of some jobs is set all the same.
+ */
+sb_status device_build(device_job *jobs, size_t count, sb_error *error);
+
+/* The folder of the device side's sources, laid out; valid until the process ends. */
+sb_status device_source_folder(const char **folder, sb_error *error);
+
+#endif
