@@ -16,6 +16,7 @@
  *   clock.h     clocks
  *   socket.h    connections and datagrams, with a limit on every wait
  *   csv.h       reading comma-separated values without copying (sb_csv)
+ *   json.h      texts and numbers in JSON
  *   style.h     colours, and whether to use them (sb_style)
  *   table.h     tables of text (sb_table)
  *   log.h       messages to the person at the terminal
@@ -31,6 +32,7 @@
 #include "base/file.h"
 #include "base/idmap.h"
 #include "base/intern.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"

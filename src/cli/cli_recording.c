@@ -74,7 +74,7 @@ static void put_counts_json(sb_output *output, const char *name, const sb_captur
     sb_put_format(output, ", \"%s\": {", name);
     for (size_t i = 0; i < count; i++) {
         sb_put_text(output, i == 0 ? "" : ", ");
-        cli_put_json_text(output, sb_slice_of(counts[i].what));
+        sb_put_json(output, sb_slice_of(counts[i].what));
         sb_put_format(output, ": %" PRIu64, counts[i].count);
     }
     sb_put_char(output, '}');
@@ -83,16 +83,16 @@ static void put_counts_json(sb_output *output, const char *name, const sb_captur
 void cli_put_recording_json(sb_output *output, const sb_capture_report *report, const char *path) {
     const sb_capture_progress *last = &report->last;
     sb_put_text(output, "{\"program\": ");
-    cli_put_json_text(output, sb_slice_of(report->program));
+    sb_put_json(output, sb_slice_of(report->program));
     sb_put_format(output, ", \"process_id\": %" PRIu64 ", \"address\": ", report->process_id);
-    cli_put_json_text(output, sb_slice_of(report->address));
+    sb_put_json(output, sb_slice_of(report->address));
     sb_put_text(output, ", \"protocol\": ");
-    cli_put_json_text(output, sb_slice_of(report->protocol == NULL ? "" : report->protocol));
+    sb_put_json(output, sb_slice_of(report->protocol == NULL ? "" : report->protocol));
     sb_put_format(output, ", \"ending\": \"%s\", \"ending_text\": ", ending_name(report->ending));
-    cli_put_json_text(output, sb_slice_of(report->ending_text));
+    sb_put_json(output, sb_slice_of(report->ending_text));
     sb_put_text(output, ", \"file\": ");
     if (report->has_file)
-        cli_put_json_text(output, sb_slice_of(path));
+        sb_put_json(output, sb_slice_of(path));
     else
         sb_put_text(output, "null");
     sb_put_format(output,
