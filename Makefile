@@ -43,6 +43,8 @@ bench: build ## measure beside the real tools
 	@python3 bench/perf.py --strobe $(STROBE) --data "$(DATA)"
 	@echo
 	@python3 bench/trace.py --strobe $(STROBE)
+	@echo
+	@python3 bench/view.py --strobe $(STROBE)
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz

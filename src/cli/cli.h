@@ -54,6 +54,7 @@ extern const cli_command cli_export_command;
 extern const cli_command cli_info_command;
 extern const cli_command cli_recover_command;
 extern const cli_command cli_stats_command;
+extern const cli_command cli_view_command;
 
 /* ---- parsing ---- */
 
