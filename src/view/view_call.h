@@ -73,7 +73,8 @@ sb_status view_answer_device(view_call *call);
 sb_status view_answer_ops(view_call *call);
 
 /* Shared by them. */
-void view_put_source(sb_output *output, const sb_trace *trace, uint32_t source);
+/* [name, file, line, colour] */
+void view_put_source(sb_output *output, const sb_trace *trace, uint32_t number);
 /* What a track is called: a queue that belongs to a thread has the name of its context. */
 sb_slice view_track_name(const sb_trace *trace, const sb_track *track, char buffer[32]);
 /* The innermost zone of a track at a time, or SB_NONE. */

@@ -32,6 +32,7 @@ static void put_script_json(sb_output *output, sb_slice json) {
 
 static void put_base64(sb_output *output, sb_slice bytes) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const sb_slice padding = SB_SLICE("=");
     const unsigned char *data = (const unsigned char *)bytes.data;
     for (size_t i = 0; i < bytes.size; i += 3) {
         const size_t left = bytes.size - i;
@@ -40,8 +41,8 @@ static void put_base64(sb_output *output, sb_slice bytes) {
                                (left > 2 ? data[i + 2] : 0U);
         sb_put_char(output, digits[group >> 18]);
         sb_put_char(output, digits[group >> 12 & 63]);
-        sb_put_char(output, left > 1 ? digits[group >> 6 & 63] : '=');
-        sb_put_char(output, left > 2 ? digits[group & 63] : '=');
+        sb_put(output, left > 1 ? (sb_slice){&digits[group >> 6 & 63], 1} : padding);
+        sb_put(output, left > 2 ? (sb_slice){&digits[group & 63], 1} : padding);
     }
 }
 
