@@ -129,6 +129,7 @@ function pressed(event: KeyboardEvent): void {
     if (event.key === "Escape") (event.target as HTMLElement).blur();
     return;
   }
+  if (getState().search && event.key !== "Escape") return;
   const tab = TABS[Number(event.key) - 1];
   if (tab) {
     setState({ tab });

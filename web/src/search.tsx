@@ -1,6 +1,6 @@
 // Search everywhere: zones, tracks, messages, in one box.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatTime } from "./format";
 import { useAnswer, useData } from "./hooks";
 import { findSource } from "./panel_stats";
@@ -59,7 +59,8 @@ export function SearchBox() {
   const [chosen, setChosen] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const { hits, isLoading } = useHits(text);
-  useEffect(() => input.current?.focus(), []);
+  // Before the next key comes: whoever types on must not miss a letter.
+  useLayoutEffect(() => input.current?.focus(), []);
   useEffect(() => setChosen(0), [text]);
   const open = (hit: Hit | undefined) => {
     if (!hit) return;
