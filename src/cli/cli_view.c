@@ -3,6 +3,7 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -12,14 +13,23 @@
 #include <unistd.h>
 
 #include "cli/cli_perf.h"
-#include "cli/cli_trace.h"
-#include "view/view.h"
+#include "cli/cli_view.h"
 
 extern char **environ;
 
 static int run_view(const cli_command *command, int argc, char **argv);
 
-enum { OPT_PORT, OPT_LISTEN, OPT_OPEN, OPT_OPS, OPT_STATIC, OPT_FROM, OPT_TO };
+enum {
+    OPT_PORT,
+    OPT_LISTEN,
+    OPT_OPEN,
+    OPT_OPS,
+    OPT_STATIC,
+    OPT_FROM,
+    OPT_TO,
+    OPT_LIVE,
+    OPT_OUTPUT
+};
 
 static const cli_option view_options[] = {
     {.id = OPT_OPS,
@@ -28,6 +38,17 @@ static const cli_option view_options[] = {
      .heading = "What is shown",
      .help = "the ops report to show with the trace, a file or a folder (default: the one in the "
              "FOLDER)",
+     .takes_file = true},
+    {.id = OPT_LIVE,
+     .name = "live",
+     .heading = "While it is recorded",
+     .help = "record the program that runs at HOST:PORT (default: the first found on this machine) "
+             "and show it meanwhile"},
+    {.id = OPT_OUTPUT,
+     .name = "output",
+     .short_name = 'o',
+     .argument = "FILE",
+     .help = "with --live: the trace to write at the end (default: named after the time)",
      .takes_file = true},
     {.id = OPT_OPEN, .name = "open", .heading = "Server", .help = "open the page in the browser"},
     {.id = OPT_PORT,
@@ -56,13 +77,15 @@ static const cli_option view_options[] = {
 const cli_command cli_view_command = {
     .name = "view",
     .summary = "show a trace in the browser",
-    .arguments = "FILE|FOLDER",
+    .arguments = "FILE|FOLDER|--live [HOST[:PORT]]",
     .about =
         "Serves a page with the timeline, statistics, messages, ops and devices of a trace on\n"
-        "this machine's loopback and prints its address. FILE is a .tracy file or an ops report\n"
-        "(.csv); of a FOLDER the newest trace and the newest ops report in it are taken. The\n"
+        "this machine's loopback and prints its address. FILE is a .tracy file, a journal of a\n"
+        "recording or an ops report (.csv); of a FOLDER the newest trace and the newest ops report "
+        "in it are taken. The\n"
         "server runs until it is interrupted.",
     .examples = "  strobe view run.tracy --open\n"
+                "  strobe view --live --open\n"
                 "  strobe view generated/profiler/reports/2026_01_15\n"
                 "  strobe view run.tracy --static run.html --from 1.2s --to 1.4s\n",
     .options = view_options,
@@ -70,18 +93,9 @@ const cli_command cli_view_command = {
     .run = run_view,
 };
 
-typedef struct view_arguments {
-    sb_view_listen listen;
-    bool opens;
-    const char *ops;
-    const char *page;
-    const char *from;
-    const char *to;
-} view_arguments;
-
 /* ---- options ---- */
 
-static sb_status take_option(const cli_parsed_option *option, view_arguments *arguments,
+static sb_status take_option(const cli_parsed_option *option, cli_view_arguments *arguments,
                              sb_error *error) {
     int64_t number = 0;
     switch (option->id) {
@@ -92,6 +106,12 @@ static sb_status take_option(const cli_parsed_option *option, view_arguments *ar
     case OPT_LISTEN:
         arguments->listen.address = option->value;
         arguments->listen.needs_token = true;
+        break;
+    case OPT_LIVE:
+        arguments->is_live = true;
+        break;
+    case OPT_OUTPUT:
+        arguments->output = option->value;
         break;
     case OPT_OPEN:
         arguments->opens = true;
@@ -114,13 +134,19 @@ static sb_status take_option(const cli_parsed_option *option, view_arguments *ar
     return SB_OK;
 }
 
-static sb_status take_options(const cli_parsed *parsed, view_arguments *arguments,
+static sb_status take_options(const cli_parsed *parsed, cli_view_arguments *arguments,
                               sb_error *error) {
     for (size_t i = 0; i < parsed->option_count; i++)
         SB_TRY(take_option(&parsed->options[i], arguments, error));
     if ((arguments->from != NULL || arguments->to != NULL) && arguments->page == NULL)
         SB_FAIL(error, SB_ERR_USAGE, "--from and --to choose what goes into a --static page");
-    if (parsed->operand_count != 1)
+    if (arguments->is_live && (arguments->page != NULL || arguments->ops != NULL))
+        SB_FAIL(error, SB_ERR_USAGE, "--live goes with neither --static nor --ops");
+    if (arguments->output != NULL && !arguments->is_live)
+        SB_FAIL(error, SB_ERR_USAGE, "--output names the trace that --live records");
+    if (arguments->is_live && parsed->operand_count > 1)
+        SB_FAIL(error, SB_ERR_USAGE, "name one HOST:PORT at most");
+    if (!arguments->is_live && parsed->operand_count != 1)
         SB_FAIL(error, SB_ERR_USAGE, "name one trace file or folder");
     return SB_OK;
 }
@@ -254,35 +280,45 @@ static void open_browser(const char *link) {
     free(address);
 }
 
-/* Until someone ends it; the signals are taken here, so that everything is put away. */
-static sb_status serve(sb_view *view, const view_arguments *arguments, sb_error *error) {
+void cli_view_ending_signals(sigset_t *ending) {
+    sigemptyset(ending);
+    sigaddset(ending, SIGINT);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGHUP);
+}
+
+void cli_view_block_signals(void) {
     sigset_t ending;
-    sigset_t before;
-    int caught = 0;
-    sb_view_server *server = NULL;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &ending, &before);
+    cli_view_ending_signals(&ending);
+    pthread_sigmask(SIG_BLOCK, &ending, NULL);
     signal(SIGPIPE, SIG_IGN); /* a page that goes away is no reason to end */
-    sb_status status = sb_view_start(view, &arguments->listen, &server, error);
-    if (status == SB_OK) {
-        sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
-        sb_put_format(&output, "%s\n", sb_view_link(server));
-        status = sb_output_finish(&output, error);
-    }
-    if (status == SB_OK) {
-        if (arguments->opens)
-            open_browser(sb_view_link(server));
+}
+
+sb_status cli_view_start(sb_view *view, const cli_view_arguments *arguments,
+                         sb_view_server **server, sb_error *error) {
+    SB_TRY(sb_view_start(view, &arguments->listen, server, error));
+    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    sb_put_format(&output, "%s\n", sb_view_link(*server));
+    if (arguments->opens)
+        open_browser(sb_view_link(*server));
+    return sb_output_finish(&output, error);
+}
+
+/* Until someone ends it. */
+static sb_status serve(sb_view *view, const cli_view_arguments *arguments, sb_error *error) {
+    int caught = 0;
+    sigset_t ending;
+    sb_view_server *server = NULL;
+    cli_view_block_signals();
+    const sb_status status = cli_view_start(view, arguments, &server, error);
+    cli_view_ending_signals(&ending);
+    if (status == SB_OK)
         sigwait(&ending, &caught);
-    }
     sb_view_stop(server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;
 }
 
-static sb_status choose_range(const view_arguments *arguments, const sb_trace *trace,
+static sb_status choose_range(const cli_view_arguments *arguments, const sb_trace *trace,
                               sb_range *range, sb_error *error) {
     *range = SB_RANGE_ALL;
     if (arguments->from != NULL)
@@ -294,8 +330,8 @@ static sb_status choose_range(const view_arguments *arguments, const sb_trace *t
     return SB_OK;
 }
 
-static sb_status write_page(sb_view *view, const sb_trace *trace, const view_arguments *arguments,
-                            sb_error *error) {
+static sb_status write_page(sb_view *view, const sb_trace *trace,
+                            const cli_view_arguments *arguments, sb_error *error) {
     sb_range range;
     sb_output output;
     SB_TRY(choose_range(arguments, trace, &range, error));
@@ -308,7 +344,7 @@ static sb_status write_page(sb_view *view, const sb_trace *trace, const view_arg
     return sb_output_finish(&output, error);
 }
 
-static sb_status show(view_inputs *inputs, const char *path, const view_arguments *arguments,
+static sb_status show(view_inputs *inputs, const char *path, const cli_view_arguments *arguments,
                       sb_error *error) {
     const char *slash = strrchr(path, '/');
     const bool has_name = slash != NULL && slash[1] != '\0';
@@ -329,8 +365,11 @@ static sb_status show(view_inputs *inputs, const char *path, const view_argument
 }
 
 static sb_status view_trace(const cli_parsed *parsed, int *exit_code, sb_error *error) {
-    view_arguments arguments = {0};
+    cli_view_arguments arguments = {0};
     SB_TRY(take_options(parsed, &arguments, error));
+    if (arguments.is_live)
+        return cli_view_live(&arguments, parsed->operand_count == 0 ? NULL : parsed->operands[0],
+                             exit_code, error);
     view_inputs inputs;
     sb_status status = open_inputs(&inputs, parsed->operands[0], arguments.ops, error);
     if (status == SB_OK)

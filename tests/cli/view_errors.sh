@@ -16,3 +16,9 @@ echo "code $?"
 $strobe view sample.tracy --static page.html --from 5us --to 2us 2>&1
 echo "code $?"
 ls page.html 2>&1
+$strobe view x.tracy -o y.tracy 2>&1
+echo "code $?"
+$strobe view --live --static page.html 2>&1
+echo "code $?"
+$strobe view --live :80 2>&1
+echo "code $?"

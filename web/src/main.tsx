@@ -25,7 +25,8 @@ async function loadSources(source: DataSource, known: Source[]): Promise<Source[
 
 async function load(source: DataSource): Promise<void> {
   const info = await source.info();
-  const { sources: known } = getState();
+  // While a program runs, names of sources may come after their zones.
+  const known = info.live || getState().info?.live ? [] : getState().sources;
   const [sources, tracks, plots, losses] = await Promise.all([
     known.length < info.sources ? loadSources(source, known) : known,
     source.tracks(info.tracks > 10000 ? getState().filter : ""),
@@ -51,7 +52,7 @@ function keepUp(source: DataSource): void {
       timelineCanvas()?.loader.outdate();
       const { follow, view, info } = getState();
       const grown = (info?.end ?? 0) - before;
-      if (before <= 1 && grown > 0) showAll();
+      if (grown > 0 && (before <= 1 || (follow && view.from <= 0))) showAll();
       else if (follow) showRange(view.from + grown, view.to + grown);
     } catch {
       setState({ connection: "lost" });
@@ -102,7 +103,7 @@ async function start(): Promise<void> {
   document.title = `${info?.program || info?.name || "trace"} – Strobe`;
   if (link.view) setState({ view: link.view });
   else showAll();
-  if (info?.live) setState({ follow: false });
+  if (info?.live) setState({ follow: true });
   if ((info?.tracks ?? 0) === 0 && info?.ops && !link.tab) setState({ tab: "ops" });
   keepLink();
   filterOnServer(source);

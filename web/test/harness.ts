@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
 
 function variable(name: string): string {
   const value = process.env[name];
@@ -16,6 +18,8 @@ export const STROBE = variable("STROBE");
 export const SCRATCH = variable("SCRATCH");
 export const PROJECT = variable("PROJECT");
 const VIEW_SAMPLE = variable("VIEW_SAMPLE");
+/** A program to be recorded; it is built beside view_sample. */
+export const STREAMER = join(dirname(VIEW_SAMPLE), "streamer");
 
 export function run(program: string, ...options: string[]): string {
   const done = spawnSync(program, options, { encoding: "utf8", maxBuffer: 1 << 28 });
@@ -59,4 +63,15 @@ export async function serve(...options: string[]): Promise<Server> {
       return { code: await ended, errors };
     },
   };
+}
+
+/** A port that nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
 }

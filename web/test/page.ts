@@ -1,7 +1,8 @@
 // The page in a real browser: what is drawn, what hands and keys do, and that figures are right.
 
 import assert from "node:assert/strict";
-import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
@@ -16,7 +17,7 @@ import {
   state,
   zones,
 } from "./browser";
-import { makeTrace, PROJECT, run, SCRATCH, serve, STROBE } from "./harness";
+import { freePort, makeTrace, PROJECT, run, SCRATCH, serve, STREAMER, STROBE } from "./harness";
 import type { Server } from "./harness";
 
 let trace = "";
@@ -372,6 +373,29 @@ test("a page without a server answers the same", async () => {
   assert.equal(await figure("σ"), formatTime(expected.std_ns));
   for (const key of "1234567") await alone.keyboard.press(key);
   await alone.close();
+});
+
+test("a running program grows on the page", async () => {
+  const port = await freePort();
+  const output = join(SCRATCH, "live.tracy");
+  rmSync(output, { force: true });
+  const options = ["--port", String(port), "--zones", "120000", "--rate", "20000", "--once"];
+  const program = spawn(STREAMER, options, { stdio: ["ignore", "pipe", "ignore"] });
+  await new Promise((resolve) => program.stdout.once("data", resolve));
+  const live = await serve("--live", `127.0.0.1:${port}`, "--output", output);
+  const growing = await openPage(browser, live.link);
+  await growing.locator(".badge.live").waitFor();
+  const count = async () => (await state(growing)).info!.zones;
+  const early = await count();
+  await growing.waitForFunction((zones) => window.strobeTest.state().info!.zones > zones, early);
+  await growing.waitForFunction(() => window.strobeTest.zones().length > 0);
+  await growing.waitForFunction(() => !window.strobeTest.state().info!.live);
+  await settle(growing);
+  assert.equal(await count(), 120000);
+  await growing.close();
+  const { code, errors } = await live.stop();
+  assert.equal(code, 0, errors);
+  assert.match(run(STROBE, "info", output), /zones +120,000/);
 });
 
 test("a server that goes away is noticed", async () => {
