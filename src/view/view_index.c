@@ -5,16 +5,15 @@
 /* ---- making and freeing ---- */
 
 static void init_row(view_row *row) {
+    *row = (view_row){.levels = sb_vector_of(sizeof(sb_series))};
     sb_series_init(&row->zones, sizeof(uint32_t), NULL);
-    for (size_t i = 0; i < VIEW_LEVELS; i++)
-        sb_series_init(&row->levels[i], sizeof(view_node), NULL);
-    row->count = 0;
 }
 
 static void free_row(view_row *row) {
     sb_series_free(&row->zones);
-    for (size_t i = 0; i < VIEW_LEVELS; i++)
-        sb_series_free(&row->levels[i]);
+    for (size_t i = 0; i < row->levels.count; i++)
+        sb_series_free(sb_vector_at(&row->levels, i));
+    sb_vector_free(&row->levels);
 }
 
 static void reset_track(view_track *track) {
@@ -155,25 +154,45 @@ static uint64_t divide_up(uint64_t count, uint64_t by) {
     return (count + by - 1) / by;
 }
 
-/* Makes the nodes over the zones from place `changed` on anew. */
-static void raise_pyramid(view_row *row, const sb_track *track, uint64_t changed) {
-    uint64_t first = changed / VIEW_LEAF_ZONES;
-    uint64_t count = divide_up(row->count, VIEW_LEAF_ZONES);
+static sb_series *level_of(const view_row *row, size_t level) {
+    return sb_vector_at(&row->levels, level);
+}
+
+/* The nodes of a level, which is added if it is the next one. */
+static sb_series *reach_level(view_row *row, size_t level) {
+    if (level == row->levels.count)
+        sb_series_init(sb_vector_push(&row->levels), sizeof(view_node), NULL);
+    return level_of(row, level);
+}
+
+static uint64_t raise_leaves(view_row *row, const sb_track *track, uint64_t first) {
+    sb_series *leaves = reach_level(row, 0);
+    const uint64_t count = divide_up(row->count, VIEW_LEAF_ZONES);
     for (uint64_t i = first; i < count; i++) {
         const uint64_t end = (i + 1) * VIEW_LEAF_ZONES;
         const view_node node =
             sum_zones(row, track, i * VIEW_LEAF_ZONES, end < row->count ? end : row->count);
-        put_node(&row->levels[0], i, &node);
+        put_node(leaves, i, &node);
     }
-    for (unsigned level = 1; level < VIEW_LEVELS && count > 1; level++) {
+    return count;
+}
+
+/* Makes the nodes over the zones from place `changed` on anew. */
+static void raise_pyramid(view_row *row, const sb_track *track, uint64_t changed) {
+    if (row->count <= VIEW_LEAF_ZONES)
+        return;
+    uint64_t first = row->levels.count == 0 ? 0 : changed / VIEW_LEAF_ZONES;
+    uint64_t count = raise_leaves(row, track, first);
+    for (size_t level = 1; count > 1; level++) {
         const uint64_t below = count;
-        first /= VIEW_NODE_CHILDREN;
+        sb_series *nodes = reach_level(row, level);
         count = divide_up(below, VIEW_NODE_CHILDREN);
+        first = sb_series_count(nodes) == 0 ? 0 : first / VIEW_NODE_CHILDREN;
         for (uint64_t i = first; i < count; i++) {
             const uint64_t end = (i + 1) * VIEW_NODE_CHILDREN;
-            const view_node node = sum_nodes(&row->levels[level - 1], i * VIEW_NODE_CHILDREN,
+            const view_node node = sum_nodes(level_of(row, level - 1), i * VIEW_NODE_CHILDREN,
                                              end < below ? end : below);
-            put_node(&row->levels[level], i, &node);
+            put_node(nodes, i, &node);
         }
     }
 }
@@ -292,11 +311,11 @@ static void extend_track(view_track *track, const sb_track *zones) {
 
 /* ---- extending ---- */
 
-static const view_node *top_node(const view_row *row) {
-    unsigned level = 0;
-    while (level + 1 < VIEW_LEVELS && sb_series_count(&row->levels[level]) > 1)
-        level++;
-    return sb_series_at(&row->levels[level], 0);
+/* What all zones of a row add up to. */
+static view_node top_node(const view_row *row, const sb_track *track) {
+    if (row->levels.count == 0)
+        return sum_zones(row, track, 0, row->count);
+    return *(const view_node *)sb_series_at(level_of(row, row->levels.count - 1), 0);
 }
 
 static int64_t last_of_series(const sb_series *series) {
@@ -311,8 +330,9 @@ static int64_t latest_time(const view_index *index) {
     for (size_t i = 0; i < index->tracks.count; i++) {
         const view_track *track = sb_vector_at(&index->tracks, i);
         for (size_t depth = 0; depth < track->rows.count; depth++) {
-            const view_node *top = top_node(sb_vector_at(&track->rows, depth));
-            const int64_t reached = top->end == INT64_MAX ? top->start : top->end;
+            const view_node top =
+                top_node(sb_vector_at(&track->rows, depth), sb_trace_track(index->trace, i));
+            const int64_t reached = top.end == INT64_MAX ? top.start : top.end;
             end = reached > end ? reached : end;
         }
     }
@@ -436,17 +456,17 @@ static void visit_leaf(descent *down, uint64_t leaf) {
 }
 
 /* How many zones a node stands for. */
-static uint32_t node_count(const view_row *row, unsigned level, uint64_t place) {
+static uint32_t node_count(const view_row *row, size_t level, uint64_t place) {
     uint64_t zones = VIEW_LEAF_ZONES;
-    for (unsigned i = 0; i < level; i++)
+    for (size_t i = 0; i < level; i++)
         zones *= VIEW_NODE_CHILDREN;
     const uint64_t first = place * zones;
     const uint64_t left = row->count - first;
     return (uint32_t)(left < zones ? left : zones);
 }
 
-static void visit_node(descent *down, unsigned level, uint64_t place) {
-    const view_node *node = sb_series_at(&down->row->levels[level], place);
+static void visit_node(descent *down, size_t level, uint64_t place) {
+    const view_node *node = sb_series_at(level_of(down->row, level), place);
     const sb_range range = down->window->range;
     if (down->is_full || node->start >= range.to ||
         (node->end <= range.from && node->start < range.from))
@@ -467,18 +487,16 @@ static void visit_node(descent *down, unsigned level, uint64_t place) {
         return;
     }
     const uint64_t first = place * VIEW_NODE_CHILDREN;
-    const uint64_t count = sb_series_count(&down->row->levels[level - 1]);
+    const uint64_t count = sb_series_count(level_of(down->row, level - 1));
     for (uint64_t i = first; i < first + VIEW_NODE_CHILDREN && i < count; i++)
         visit_node(down, level - 1, i);
 }
 
 static bool visit_row(descent *down) {
-    if (down->row->count == 0)
-        return true;
-    unsigned level = 0;
-    while (level + 1 < VIEW_LEVELS && sb_series_count(&down->row->levels[level]) > 1)
-        level++;
-    visit_node(down, level, 0);
+    if (down->row->levels.count == 0)
+        visit_leaf(down, 0);
+    else
+        visit_node(down, down->row->levels.count - 1, 0);
     end_run(down);
     return !down->is_full;
 }
@@ -528,10 +546,11 @@ bool view_index_extent(view_index *index, uint32_t number, sb_range *extent) {
     pthread_rwlock_rdlock(&index->lock);
     if (number < index->tracks.count) {
         const view_track *track = sb_vector_at(&index->tracks, number);
+        const sb_track *zones = sb_trace_track(index->trace, number);
         for (size_t i = 0; i < track->rows.count; i++) {
-            const view_node *top = top_node(sb_vector_at(&track->rows, i));
-            const int64_t end = top->end == INT64_MAX ? index->end : top->end;
-            extent->from = !found || top->start < extent->from ? top->start : extent->from;
+            const view_node top = top_node(sb_vector_at(&track->rows, i), zones);
+            const int64_t end = top.end == INT64_MAX ? index->end : top.end;
+            extent->from = !found || top.start < extent->from ? top.start : extent->from;
             extent->to = !found || end > extent->to ? end : extent->to;
             found = true;
         }

@@ -4,7 +4,7 @@
  * For each track and each depth of nesting there is a row: the numbers of the zones at that depth
  * in order of start, and over them a pyramid. A node says what a run of zones adds up to:
  *
- *     level 1    [          16 nodes of level 0          ] ...
+ *     level 1    [           4 nodes of level 0           ] ...
  *     level 0    [64 zones][64 zones][64 zones][64 zones] ...
  *     zones       |  |||| ||   |  |  | || |||| |   |
  *
@@ -14,7 +14,7 @@
  * span, with their number and the source that took most of the time among them.
  *
  * A row costs 4 bytes a zone, and a track without nesting nothing: there the number of a zone is
- * its place. Nodes cost less than a byte a zone.
+ * its place. Nodes cost a byte a zone; a row of 64 zones or fewer has none.
  *
  * Threads: view_index_extend takes the lock for writing, view_index_spans for reading. A trace may
  * grow between calls; zones that were open are looked at again.
@@ -32,9 +32,8 @@ enum {
     VIEW_DEPTHS = 1024,     /* zones nested deeper are counted, not drawn */
     VIEW_SPANS = 1000000,   /* at most so many come out of one question */
     VIEW_SOURCE_SLOTS = 8,  /* candidates kept while looking for the main source of a node */
-    VIEW_LEVELS = 8,        /* 64 * 16^7 zones is more than a track can hold */
     VIEW_LEAF_ZONES = 64,   /* of a node at level 0 */
-    VIEW_NODE_CHILDREN = 16 /* of a node above */
+    VIEW_NODE_CHILDREN = 4, /* of a node above: few, so that a pixel is a few nodes wide */
 };
 
 typedef struct view_node {
@@ -62,7 +61,7 @@ typedef struct view_span {
 typedef struct view_row {
     sb_series zones; /* uint32_t, in order of start; empty where the place is the number */
     uint64_t count;
-    sb_series levels[VIEW_LEVELS]; /* view_node */
+    sb_vector levels; /* sb_series of view_node; the last one has one node */
 } view_row;
 
 typedef struct view_track {

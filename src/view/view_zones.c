@@ -13,6 +13,7 @@
  *
  * Name, text and colour are those a program gave to this one zone; 0 is none.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,12 +31,14 @@ static void put_u32(sb_output *output, uint32_t value) {
     sb_put(output, (sb_slice){bytes, sizeof bytes});
 }
 
-static void put_f64(sb_output *output, int64_t time) {
-    uint64_t bits = 0;
-    const double value = (double)time;
-    memcpy(&bits, &value, sizeof bits);
-    put_u32(output, (uint32_t)bits);
-    put_u32(output, (uint32_t)(bits >> 32));
+/* A column of words or of times, at once: an answer has millions of them. */
+static void put_words(sb_output *output, const uint32_t *words, size_t count) {
+    static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are written as they lie");
+    sb_put(output, (sb_slice){(const char *)words, count * sizeof *words});
+}
+
+static void put_times(sb_output *output, const double *times, size_t count) {
+    sb_put(output, (sb_slice){(const char *)times, count * sizeof *times});
 }
 
 /* ---- which tracks ---- */
@@ -58,59 +61,103 @@ static sb_status read_tracks(view_call *call, sb_vector *tracks) {
 
 /* ---- spans ---- */
 
-static void put_note_columns(sb_output *output, const sb_trace *trace, const sb_track *track,
-                             const sb_vector *spans, sb_vector *texts) {
-    sb_vector notes = sb_vector_of(sizeof(sb_zone_note));
-    for (size_t i = 0; i < spans->count; i++) {
-        const view_span *span = sb_vector_at(spans, i);
-        const sb_zone_note *note =
-            span->count == 1 ? sb_trace_zone_note(trace, track, span->zone) : NULL;
-        sb_zone_note *copy = sb_vector_push(&notes);
-        if (note != NULL)
-            *copy = *note;
-    }
-    for (size_t i = 0; i < notes.count; i++) {
-        const uint32_t name = ((sb_zone_note *)sb_vector_at(&notes, i))->name;
-        put_u32(output, name);
-        if (name != 0)
-            *(uint32_t *)sb_vector_push(texts) = name;
-    }
-    for (size_t i = 0; i < notes.count; i++) {
-        const uint32_t text = ((sb_zone_note *)sb_vector_at(&notes, i))->text;
-        put_u32(output, text);
-        if (text != 0)
-            *(uint32_t *)sb_vector_push(texts) = text;
-    }
-    for (size_t i = 0; i < notes.count; i++)
-        put_u32(output, ((sb_zone_note *)sb_vector_at(&notes, i))->colour);
-    sb_vector_free(&notes);
+/* The columns of one track while they are put together. */
+typedef struct columns {
+    double *times;
+    uint32_t *words;
+    size_t capacity;
+} columns;
+
+static void make_room(columns *room, size_t count) {
+    if (count <= room->capacity)
+        return;
+    room->times = sb_realloc(room->times, count, sizeof *room->times);
+    room->words = sb_realloc(room->words, count, sizeof *room->words);
+    room->capacity = count;
 }
 
-static void put_track(view_call *call, uint32_t number, const sb_vector *spans, sb_vector *texts) {
+typedef enum time_column { COLUMN_START, COLUMN_END, COLUMN_BUSY, TIME_COLUMNS } time_column;
+
+static int64_t time_of(const view_span *span, time_column column) {
+    return column == COLUMN_START ? span->start : column == COLUMN_END ? span->end : span->busy;
+}
+
+typedef enum word_column {
+    COLUMN_SOURCE,
+    COLUMN_ZONE,
+    COLUMN_COUNT,
+    COLUMN_DEPTH,
+    COLUMN_FLAGS,
+    WORD_COLUMNS
+} word_column;
+
+static uint32_t word_of(const view_span *span, word_column column) {
+    switch (column) {
+    case COLUMN_SOURCE:
+        return span->source;
+    case COLUMN_ZONE:
+        return span->zone;
+    case COLUMN_COUNT:
+        return span->count;
+    case COLUMN_DEPTH:
+        return span->depth;
+    default:
+        return span->is_open ? FLAG_OPEN : 0;
+    }
+}
+
+static void put_span_columns(sb_output *output, const sb_vector *spans, columns *room) {
+    const view_span *all = (const view_span *)(const void *)spans->data;
+    for (time_column column = COLUMN_START; column < TIME_COLUMNS; column++) {
+        for (size_t i = 0; i < spans->count; i++)
+            room->times[i] = (double)time_of(&all[i], column);
+        put_times(output, room->times, spans->count);
+    }
+    for (word_column column = COLUMN_SOURCE; column < WORD_COLUMNS; column++) {
+        for (size_t i = 0; i < spans->count; i++)
+            room->words[i] = word_of(&all[i], column);
+        put_words(output, room->words, spans->count);
+    }
+}
+
+typedef enum note_column { COLUMN_NAME, COLUMN_TEXT, COLUMN_COLOUR, NOTE_COLUMNS } note_column;
+
+/* What a program gave to a single zone; the texts among it are remembered. */
+static uint32_t note_of(const sb_zone_note *note, note_column column, sb_vector *texts) {
+    if (note == NULL)
+        return 0;
+    if (column == COLUMN_COLOUR)
+        return note->colour;
+    const uint32_t text = column == COLUMN_NAME ? note->name : note->text;
+    if (text != 0)
+        *(uint32_t *)sb_vector_push(texts) = text;
+    return text;
+}
+
+static void put_note_columns(sb_output *output, const sb_trace *trace, const sb_track *track,
+                             const sb_vector *spans, columns *room, sb_vector *texts) {
+    const view_span *all = (const view_span *)(const void *)spans->data;
+    for (note_column column = COLUMN_NAME; column < NOTE_COLUMNS; column++) {
+        for (size_t i = 0; i < spans->count; i++) {
+            const sb_zone_note *note =
+                all[i].count == 1 ? sb_trace_zone_note(trace, track, all[i].zone) : NULL;
+            room->words[i] = note_of(note, column, texts);
+        }
+        put_words(output, room->words, spans->count);
+    }
+}
+
+static void put_track(view_call *call, uint32_t number, const sb_vector *spans, columns *room,
+                      sb_vector *texts) {
+    const sb_trace *trace = call->view->trace;
     sb_output *output = call->body;
     put_u32(output, number);
     put_u32(output, (uint32_t)spans->count);
     put_u32(output, view_index_depth(&call->view->index, number));
     put_u32(output, 0);
-    const view_span *all = (const view_span *)(const void *)spans->data;
-    for (size_t i = 0; i < spans->count; i++)
-        put_f64(output, all[i].start);
-    for (size_t i = 0; i < spans->count; i++)
-        put_f64(output, all[i].end);
-    for (size_t i = 0; i < spans->count; i++)
-        put_f64(output, all[i].busy);
-    for (size_t i = 0; i < spans->count; i++)
-        put_u32(output, all[i].source);
-    for (size_t i = 0; i < spans->count; i++)
-        put_u32(output, all[i].zone);
-    for (size_t i = 0; i < spans->count; i++)
-        put_u32(output, all[i].count);
-    for (size_t i = 0; i < spans->count; i++)
-        put_u32(output, all[i].depth);
-    for (size_t i = 0; i < spans->count; i++)
-        put_u32(output, all[i].is_open ? FLAG_OPEN : 0);
-    const sb_trace *trace = call->view->trace;
-    put_note_columns(output, trace, sb_trace_track(trace, number), spans, texts);
+    make_room(room, spans->count);
+    put_span_columns(output, spans, room);
+    put_note_columns(output, trace, sb_trace_track(trace, number), spans, room, texts);
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -164,6 +211,7 @@ sb_status view_answer_zones(view_call *call) {
         put_u32(output, 0);
     sb_vector spans = sb_vector_of(sizeof(view_span));
     sb_vector texts = sb_vector_of(sizeof(uint32_t));
+    columns room = {0};
     size_t total = 0;
     bool is_complete = true;
     for (size_t i = 0; i < tracks.count; i++) {
@@ -172,13 +220,15 @@ sb_status view_answer_zones(view_call *call) {
         if (total < VIEW_SPANS && !view_index_spans(&call->view->index, number, &window, &spans))
             is_complete = false;
         total += spans.count;
-        put_track(call, number, &spans, &texts);
+        put_track(call, number, &spans, &room, &texts);
     }
     const size_t texts_at = sb_output_text(output).size;
     put_texts(output, call->view->trace, &texts);
     patch_u32(output, head + FLAGS_AT, is_complete && total < VIEW_SPANS ? 0 : FLAG_CUT);
     patch_u32(output, head + TEXTS_AT, (uint32_t)(texts_at - head));
     patch_u32(output, head + SIZE_AT, (uint32_t)(sb_output_text(output).size - texts_at));
+    free(room.times);
+    free(room.words);
     sb_vector_free(&spans);
     sb_vector_free(&texts);
     sb_vector_free(&tracks);
