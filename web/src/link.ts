@@ -74,16 +74,22 @@ export function readLink(hash: string): Partial<State> {
   return found;
 }
 
-let timer = 0;
-
 /** Keeps the address up to date, a moment after the last change. */
 export function keepLink(): void {
+  let timer = 0;
+  let known = location.hash;
+  const write = () => {
+    // An address that someone else has just changed is about to be read, not to be overwritten.
+    if (location.hash !== known) return;
+    history.replaceState(null, "", writeLink(getState()));
+    known = location.hash;
+  };
   subscribe(() => {
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => {
-      const link = writeLink(getState());
-      if (link !== location.hash) history.replaceState(null, "", link);
-    }, 200);
+    timer = window.setTimeout(write, 200);
   });
-  window.addEventListener("hashchange", () => setState(readLink(location.hash)));
+  window.addEventListener("hashchange", () => {
+    known = location.hash;
+    setState(readLink(known));
+  });
 }

@@ -48,10 +48,10 @@ after(async () => {
   assert.equal(code, 0, errors);
 });
 
-/** Back to how the page starts. */
-async function reset(): Promise<void> {
+/** Opens the page anew, as it starts or as a link says. */
+async function reset(link = ""): Promise<void> {
   await page.goto("about:blank");
-  await page.goto(server.link);
+  await page.goto(server.link + link);
   await settle(page);
 }
 
@@ -193,9 +193,7 @@ test("the statistics table sorts, filters and follows the selection", async () =
 });
 
 test("find zone shows a histogram and jumps to calls", async () => {
-  await page.goto(`${server.link}#tab=find&find=3`);
-  await page.reload();
-  await settle(page);
+  await reset("#tab=find&find=3");
   await page.locator(".histogram .bar").first().waitFor();
   await comparePicture(page, "find");
   await page.locator(".find-body .table-row.clickable").nth(1).click();
@@ -290,8 +288,7 @@ test("search finds zones, tracks and messages", async () => {
 });
 
 test("messages are listed, filtered and jumped to", async () => {
-  await page.goto(`${server.link}#tab=messages`);
-  await page.reload();
+  await reset("#tab=messages");
   const rows = page.locator(".panels .table-row.clickable");
   await rows.first().waitFor();
   assert.equal(await rows.count(), 4);
@@ -315,8 +312,7 @@ test("ops, device, flame graph and info have their say", async () => {
     ["flame", ".flame-box", "decode step"],
     ["info", ".info dl", "decoder"],
   ] as const) {
-    await page.goto(`${server.link}#tab=${tab}`);
-    await page.reload();
+    await reset(`#tab=${tab}`);
     await page.locator(element, { hasText: text }).first().waitFor();
     if (tab === "ops") await page.locator(element).nth(4).click();
     if (tab === "device") await page.locator(element).nth(7).click();
