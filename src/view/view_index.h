@@ -5,7 +5,7 @@
  * in order of start, and over them a pyramid. A node says what a run of zones adds up to:
  *
  *     level 1    [           4 nodes of level 0           ] ...
- *     level 0    [64 zones][64 zones][64 zones][64 zones] ...
+ *     level 0    [16 zones][16 zones][16 zones][16 zones] ...
  *     zones       |  |||| ||   |  |  | || |||| |   |
  *
  * A question names a range of time and a grain, the width of a pixel. It goes down from the top and
@@ -14,7 +14,9 @@
  * span, with their number and the source that took most of the time among them.
  *
  * A row costs 4 bytes a zone, and a track without nesting nothing: there the number of a zone is
- * its place. Nodes cost a byte a zone; a row of 64 zones or fewer has none.
+ * its place. Nodes cost four bytes a zone; a row of 16 zones or fewer has none. (Larger
+ * leaves would cost less; but where a leaf is just wider than a pixel all its zones are looked at,
+ * and that is what the slowest questions consist of.)
  *
  * Threads: view_index_extend takes the lock for writing, view_index_spans for reading. A trace may
  * grow between calls; zones that were open are looked at again.
@@ -32,7 +34,7 @@ enum {
     VIEW_DEPTHS = 1024,     /* zones nested deeper are counted, not drawn */
     VIEW_SPANS = 1000000,   /* at most so many come out of one question */
     VIEW_SOURCE_SLOTS = 8,  /* candidates kept while looking for the main source of a node */
-    VIEW_LEAF_ZONES = 64,   /* of a node at level 0 */
+    VIEW_LEAF_ZONES = 16,   /* of a node at level 0 */
     VIEW_NODE_CHILDREN = 4, /* of a node above: few, so that a pixel is a few nodes wide */
 };
 

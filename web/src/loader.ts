@@ -34,7 +34,7 @@ export interface Needs {
 }
 
 /** Windows reach this much beyond the screen on both sides, in screens. */
-const MARGIN = 1;
+const MARGIN = 0.5;
 const LARGEST_WIDTH = 16384;
 const TRACKS_AT_ONCE = 256;
 const KEPT_TRACKS = 2000;
