@@ -48,6 +48,8 @@ bench: build ## measure beside the real tools
 	@python3 bench/report.py --strobe $(STROBE)
 	@echo
 	@$(BUILD)/bin/bench_emu
+	@echo
+	@python3 bench/view.py --strobe $(STROBE)
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz

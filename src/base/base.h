@@ -17,6 +17,7 @@
  *   clock.h     clocks
  *   socket.h    connections and datagrams, with a limit on every wait
  *   csv.h       reading comma-separated values without copying (sb_csv)
+ *   json.h      texts and numbers in JSON
  *   style.h     colours, and whether to use them (sb_style)
  *   table.h     tables of text (sb_table)
  *   parallel.h  work split over threads

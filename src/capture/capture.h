@@ -64,6 +64,11 @@ typedef struct sb_capture_options {
     sb_trace_write_options file;
     const volatile sig_atomic_t *stop; /* ends the recording when not 0; may be NULL */
     void (*progress)(void *context, const sb_capture_progress *progress); /* may be NULL */
+    /*
+     * Told of the trace when the recording begins, so that others can read it while it grows. It is
+     * then the caller's, to be freed once the function has returned. NULL: it is freed with it.
+     */
+    void (*began)(void *context, sb_trace *trace);
     void *context;
 } sb_capture_options;
 

@@ -362,6 +362,8 @@ sb_status capture_record(const sb_capture_options *options, capture_peer *peer,
         status = make_trace(of, error);
     if (status == SB_OK) {
         start_session(of);
+        if (options->began != NULL)
+            options->began(options->context, of->trace);
         run_loop(of);
         end_session(of);
         close(peer->socket);
@@ -370,7 +372,8 @@ sb_status capture_record(const sb_capture_options *options, capture_peer *peer,
         close(peer->socket);
         sb_journal_close(&of->journal);
     }
-    sb_trace_free(of->trace);
+    if (options->began == NULL)
+        sb_trace_free(of->trace);
     free(of);
     return status;
 }

@@ -55,6 +55,7 @@ extern const cli_command cli_info_command;
 extern const cli_command cli_recover_command;
 extern const cli_command cli_report_command;
 extern const cli_command cli_stats_command;
+extern const cli_command cli_view_command;
 
 /* ---- parsing ---- */
 

@@ -130,44 +130,6 @@ static sb_status take_options(const cli_parsed *parsed, stats_arguments *argumen
 
 /* ---- what to count ---- */
 
-/* "1.5s", "20ms", "7us", "300ns", "300". */
-static bool parse_time(const char *text, int64_t *time) {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
-    const double largest = 9e18;
-    const sb_slice whole = sb_slice_of(text);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        const size_t unit_size = strlen(units[i].unit);
-        double value = 0;
-        if (!sb_slice_ends_with(whole, units[i].unit) ||
-            !sb_parse_double(sb_slice_first(whole, whole.size - unit_size), &value))
-            continue;
-        if (!(fabs(value * units[i].ns) < largest))
-            return false;
-        *time = (int64_t)llround(value * units[i].ns);
-        return true;
-    }
-    return false;
-}
-
-/* A time, or the time of the first message that contains the text. */
-static sb_status find_time(const sb_trace *trace, const char *option, const char *text,
-                           int64_t *time, sb_error *error) {
-    if (parse_time(text, time))
-        return SB_OK;
-    for (uint64_t i = 0; i < sb_series_count(&trace->messages); i++) {
-        const sb_message *message = sb_series_at(&trace->messages, i);
-        if (sb_slice_contains(sb_trace_text(trace, message->text), text)) {
-            *time = message->time;
-            return SB_OK;
-        }
-    }
-    SB_FAIL(error, SB_ERR_NOT_FOUND, "--%s: '%s' is no time and no message contains it", option,
-            text);
-}
-
 static sb_status find_track(const sb_trace *trace, const char *name, bool devices,
                             const sb_track **found, sb_error *error) {
     for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
@@ -190,9 +152,9 @@ static sb_status choose_zones(const stats_arguments *arguments, const sb_trace *
                                   .with_self = true,
                                   .with_quantiles = true};
     if (arguments->from != NULL)
-        SB_TRY(find_time(trace, "from", arguments->from, &options->range.from, error));
+        SB_TRY(cli_trace_time(trace, "from", arguments->from, &options->range.from, error));
     if (arguments->to != NULL)
-        SB_TRY(find_time(trace, "to", arguments->to, &options->range.to, error));
+        SB_TRY(cli_trace_time(trace, "to", arguments->to, &options->range.to, error));
     if (arguments->thread != NULL)
         SB_TRY(find_track(trace, arguments->thread, arguments->devices, &options->only, error));
     return SB_OK;

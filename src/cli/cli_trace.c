@@ -1,5 +1,6 @@
 #include "cli/cli_trace.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ sb_status cli_trace_open(cli_trace *opened, const char *path, sb_error *error) {
         SB_FAIL(error, status, "%s: %s", path, reason.message);
     if (status != SB_OK) {
         opened->is_partial = true;
+        memcpy(opened->damage, reason.message, sizeof opened->damage);
         sb_log(SB_LOG_WARNING, "%s: damaged, shown is what comes before: %s", path, reason.message);
     }
     return SB_OK;
@@ -82,6 +84,43 @@ sb_status cli_trace_number(const char *option, const char *text, int64_t least, 
         return SB_OK;
     SB_FAIL(error, SB_ERR_USAGE, "--%s: '%s' is no number from %lld to %lld", option, text,
             (long long)least, (long long)most);
+}
+
+/* "1.5s", "20ms", "7us", "300ns", "300". */
+static bool parse_time(const char *text, int64_t *time) {
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
+    const double largest = 9e18;
+    const sb_slice whole = sb_slice_of(text);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        const size_t unit_size = strlen(units[i].unit);
+        double value = 0;
+        if (!sb_slice_ends_with(whole, units[i].unit) ||
+            !sb_parse_double(sb_slice_first(whole, whole.size - unit_size), &value))
+            continue;
+        if (!(fabs(value * units[i].ns) < largest))
+            return false;
+        *time = (int64_t)llround(value * units[i].ns);
+        return true;
+    }
+    return false;
+}
+
+sb_status cli_trace_time(const sb_trace *trace, const char *option, const char *text, int64_t *time,
+                         sb_error *error) {
+    if (parse_time(text, time))
+        return SB_OK;
+    for (uint64_t i = 0; i < sb_series_count(&trace->messages); i++) {
+        const sb_message *message = sb_series_at(&trace->messages, i);
+        if (sb_slice_contains(sb_trace_text(trace, message->text), text)) {
+            *time = message->time;
+            return SB_OK;
+        }
+    }
+    SB_FAIL(error, SB_ERR_NOT_FOUND, "--%s: '%s' is no time and no message contains it", option,
+            text);
 }
 
 sb_slice cli_format_time(int64_t ns, char text[SB_NUMBER_SIZE]) {

@@ -11,7 +11,8 @@
 typedef struct cli_trace {
     sb_file file;
     sb_trace *trace;
-    bool is_partial; /* it is damaged; a warning has said where */
+    bool is_partial; /* it is damaged; a warning has said where, and damage does */
+    char damage[SB_ERROR_TEXT_SIZE];
 } cli_trace;
 
 sb_status cli_trace_open(cli_trace *opened, const char *path, sb_error *error);
@@ -27,6 +28,9 @@ int cli_trace_report(const char *command, const sb_error *error);
 /* A number of at least `least` as the value of an option. */
 sb_status cli_trace_number(const char *option, const char *text, int64_t least, int64_t most,
                            int64_t *value, sb_error *error);
+/* 1.5s, 20ms, 4000 (nanoseconds), or the time of the first message that contains the text. */
+sb_status cli_trace_time(const sb_trace *trace, const char *option, const char *text, int64_t *time,
+                         sb_error *error);
 /* 1.234 ms, 12 ns: a time for people. */
 sb_slice cli_format_time(int64_t ns, char text[SB_NUMBER_SIZE]);
 

@@ -1,0 +1,34 @@
+/*
+ * Parts of `strobe view` that its files share: options, and serving until told to end.
+ */
+#ifndef SB_CLI_VIEW_H
+#define SB_CLI_VIEW_H
+
+#include <signal.h>
+
+#include "cli/cli_trace.h"
+#include "view/view.h"
+
+typedef struct cli_view_arguments {
+    sb_view_listen listen;
+    bool opens;
+    bool is_live;
+    const char *output; /* of a live recording; NULL: named after the time */
+    const char *ops;
+    const char *page;
+    const char *from;
+    const char *to;
+} cli_view_arguments;
+
+/* Signals that end the viewer. They are taken by waiting, so that everything is put away. */
+void cli_view_ending_signals(sigset_t *ending);
+/* Has them wait; before threads are made, which then do not get them. */
+void cli_view_block_signals(void);
+/* Starts the server, prints its link, opens the browser if asked to. */
+sb_status cli_view_start(sb_view *view, const cli_view_arguments *arguments,
+                         sb_view_server **server, sb_error *error);
+/* Records a program and shows it meanwhile; address may be NULL. */
+sb_status cli_view_live(const cli_view_arguments *arguments, const char *address, int *exit_code,
+                        sb_error *error);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * view: a trace in the browser.
+ *
+ * An sb_view is a trace with an index for drawing it (view_index.h), the questions a page asks
+ * about it (an HTTP API, docs/view.md), and the page itself, which is part of the binary:
+ *
+ *     sb_view *view = sb_view_create(&source);
+ *     sb_view_index(view, progress, context);
+ *     sb_view_server *server = NULL;
+ *     SB_TRY(sb_view_start(view, &listen, &server, error));
+ *     puts(sb_view_link(server));
+ *     ... until told to end
+ *     sb_view_stop(server);
+ *     sb_view_free(view);
+ *
+ * or, without a server, one file with page and data: sb_view_write_page.
+ *
+ * Who owns what: the source's trace and report stay the caller's and must outlive the view; texts
+ * are copied. Threads: the server answers each connection in a thread of its own. Another thread
+ * may add to the trace meanwhile and call sb_view_index to show what is new; all open pages are
+ * told.
+ */
+#ifndef SB_VIEW_VIEW_H
+#define SB_VIEW_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "perf/perf.h"
+#include "trace/trace.h"
+
+typedef struct sb_view sb_view;
+typedef struct sb_view_server sb_view_server;
+
+typedef struct sb_view_source {
+    const sb_trace *trace;
+    const char *name;          /* what the page calls it */
+    const char *damage;        /* what is wrong with the file; NULL: nothing */
+    const char *version;       /* of Strobe */
+    const sb_perf_report *ops; /* NULL: there is none */
+    bool is_live;              /* the trace is still growing */
+} sb_view_source;
+
+sb_view *sb_view_create(const sb_view_source *source);
+void sb_view_free(sb_view *view);
+
+/* Says how far indexing is, in zones. */
+typedef void (*sb_view_progress)(void *context, uint64_t done, uint64_t total);
+
+/* Takes in what the trace holds, or has gained since. progress may be NULL. */
+void sb_view_index(sb_view *view, sb_view_progress progress, void *context);
+/* Says that the trace of a live view grows no more. */
+void sb_view_end_live(sb_view *view);
+
+typedef struct sb_view_listen {
+    const char *address; /* numeric; NULL: the loopback */
+    uint16_t port;       /* 0: any that is free */
+    bool needs_token;    /* answers only those who know the token in the link */
+} sb_view_listen;
+
+/* Starts to answer. The view must outlive the server. */
+sb_status sb_view_start(sb_view *view, const sb_view_listen *listen, sb_view_server **server,
+                        sb_error *error);
+/* The address to open. */
+const char *sb_view_link(const sb_view_server *server);
+void sb_view_stop(sb_view_server *server);
+
+enum { SB_VIEW_PAGE_ZONES = 500000 };
+
+/*
+ * Writes one HTML file that needs no server, with the zones that touch the range. More than
+ * SB_VIEW_PAGE_ZONES of them are refused.
+ */
+sb_status sb_view_write_page(sb_view *view, sb_range range, sb_output *output, sb_error *error);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * A call: one question to the API, apart from HTTP.
+ *
+ * Its parameters come as texts. The functions below read one each and refuse what is out of its
+ * bounds with a sentence that names it; without the parameter, the value stays as it was. The
+ * answer is written to body.
+ */
+#ifndef SB_VIEW_CALL_H
+#define SB_VIEW_CALL_H
+
+#include "view/view_model.h"
+
+enum {
+    VIEW_PARAMETERS = 16,   /* of one call */
+    VIEW_VALUE_SIZE = 8192, /* bytes of one value */
+    VIEW_WIDTH = 16384,     /* pixels */
+};
+
+typedef struct view_parameter {
+    const char *name;
+    const char *value;
+} view_parameter;
+
+typedef struct view_call {
+    sb_view *view;
+    view_parameter parameters[VIEW_PARAMETERS];
+    size_t parameter_count;
+    sb_output *body;
+    const char *content_type;
+    sb_error error;
+} view_call;
+
+/* Answers a call: finds what path names and runs it. SB_ERR_NOT_FOUND if there is nothing. */
+sb_status view_api_answer(view_call *call, const char *path);
+
+/* The value of a parameter; empty if it is not there. */
+sb_slice view_call_text(const view_call *call, const char *name);
+bool view_call_flag(const view_call *call, const char *name);
+sb_status view_call_integer(view_call *call, const char *name, int64_t low, int64_t high,
+                            int64_t *value);
+/* from and to: all the trace without them. */
+sb_status view_call_range(view_call *call, sb_range *range);
+/* from, to and width: the grain is that of a pixel. */
+sb_status view_call_window(view_call *call, view_window *window);
+/* first and count: a part of a list. */
+sb_status view_call_page(view_call *call, int64_t most, int64_t *first, int64_t *count);
+/* The number of a track; SB_NONE without the parameter. */
+sb_status view_call_track(view_call *call, uint32_t *track);
+/* One of the words in choices ("linear|log"), as its position; 0 without the parameter. */
+sb_status view_call_choice(view_call *call, const char *name, const char *choices,
+                           unsigned *choice);
+
+/* The names of parameters that a path takes end in NULL; any other name is refused. */
+typedef sb_status (*view_handler)(view_call *call);
+
+/* What the paths do, a file each for what belongs together. */
+sb_status view_answer_info(view_call *call);
+sb_status view_answer_tracks(view_call *call);
+sb_status view_answer_sources(view_call *call);
+sb_status view_answer_zones(view_call *call);
+sb_status view_answer_overview(view_call *call);
+sb_status view_answer_zone(view_call *call);
+sb_status view_answer_stats(view_call *call);
+sb_status view_answer_find(view_call *call);
+sb_status view_answer_flame(view_call *call);
+sb_status view_answer_messages(view_call *call);
+sb_status view_answer_plots(view_call *call);
+sb_status view_answer_plot(view_call *call);
+sb_status view_answer_frames(view_call *call);
+sb_status view_answer_losses(view_call *call);
+sb_status view_answer_search(view_call *call);
+sb_status view_answer_device(view_call *call);
+sb_status view_answer_ops(view_call *call);
+
+/* Shared by them. */
+/* [name, file, line, colour] */
+void view_put_source(sb_output *output, const sb_trace *trace, uint32_t number);
+/* What a track is called: a queue that belongs to a thread has the name of its context. */
+sb_slice view_track_name(const sb_trace *trace, const sb_track *track, char buffer[32]);
+/* The innermost zone of a track at a time, or SB_NONE. */
+uint32_t view_zone_around(const sb_track *track, int64_t time);
+/* The track of a thread, or SB_NONE. */
+uint32_t view_track_of_thread(const sb_trace *trace, uint32_t thread);
+
+#endif

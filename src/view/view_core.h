@@ -1,0 +1,24 @@
+/*
+ * Cores: which core of which device a context stands for, as its name says.
+ *
+ * Recorders of Tenstorrent devices make a context per core and name it after its place, in one of
+ * two ways: "Device: 0, Core (1,2)" and "Device: 0, Logical (0,0) Physical (1,2)". The physical
+ * place is used, which both have.
+ */
+#ifndef SB_VIEW_CORE_H
+#define SB_VIEW_CORE_H
+
+#include <stdbool.h>
+
+#include "base/base.h"
+
+typedef struct view_core {
+    unsigned device;
+    unsigned x;
+    unsigned y;
+} view_core;
+
+/* False if the name is not that of a core. */
+bool view_core_parse(sb_slice name, view_core *core);
+
+#endif

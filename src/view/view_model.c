@@ -1,0 +1,79 @@
+#include "view/view_model.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+sb_view *sb_view_create(const sb_view_source *source) {
+    sb_view *view = sb_alloc_zeroed(1, sizeof *view);
+    view->trace = source->trace;
+    view->ops = source->ops;
+    view->is_live = source->is_live;
+    view->name = sb_arena_copy(&view->arena, sb_slice_of(source->name));
+    view->version = sb_arena_copy(&view->arena, sb_slice_of(source->version));
+    if (source->damage != NULL)
+        view->damage = sb_arena_copy(&view->arena, sb_slice_of(source->damage));
+    view_index_init(&view->index, source->trace);
+    pthread_mutex_init(&view->heavy, NULL);
+    pthread_mutex_init(&view->events, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&view->grown, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return view;
+}
+
+void sb_view_free(sb_view *view) {
+    if (view == NULL)
+        return;
+    view_index_free(&view->index);
+    free(view->whole_stats[0]);
+    free(view->whole_stats[1]);
+    pthread_mutex_destroy(&view->heavy);
+    pthread_mutex_destroy(&view->events);
+    pthread_cond_destroy(&view->grown);
+    sb_arena_free(&view->arena);
+    free(view);
+}
+
+static void tell_pages(sb_view *view, bool ends) {
+    pthread_mutex_lock(&view->events);
+    view->revision++;
+    if (ends)
+        view->is_live = false;
+    pthread_cond_broadcast(&view->grown);
+    pthread_mutex_unlock(&view->events);
+}
+
+void sb_view_index(sb_view *view, sb_view_progress progress, void *context) {
+    if (view_index_extend(&view->index, progress, context))
+        tell_pages(view, false);
+}
+
+void sb_view_end_live(sb_view *view) {
+    view_index_extend(&view->index, NULL, NULL);
+    tell_pages(view, true);
+}
+
+uint64_t view_revision(sb_view *view, bool *is_live) {
+    pthread_mutex_lock(&view->events);
+    const uint64_t revision = view->revision;
+    *is_live = view->is_live;
+    pthread_mutex_unlock(&view->events);
+    return revision;
+}
+
+uint64_t view_wait(sb_view *view, uint64_t known, unsigned timeout_ms) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const int64_t ns = until.tv_nsec + (int64_t)timeout_ms * 1000000;
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    pthread_mutex_lock(&view->events);
+    int expired = 0;
+    while (view->revision == known && expired == 0)
+        expired = pthread_cond_timedwait(&view->grown, &view->events, &until);
+    const uint64_t revision = view->revision;
+    pthread_mutex_unlock(&view->events);
+    return revision;
+}

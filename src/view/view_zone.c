@@ -1,0 +1,201 @@
+/*
+ * The answer about one zone: itself, what is around and inside it, who started it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "view/view_call.h"
+
+enum { CHILDREN = 200, PARENTS = 256 };
+
+uint32_t view_zone_around(const sb_track *track, int64_t time) {
+    if (track->unsorted)
+        return SB_NONE;
+    const uint64_t next = sb_track_find(track, time + 1);
+    uint32_t zone = next == 0 ? SB_NONE : (uint32_t)(next - 1);
+    while (zone != SB_NONE) {
+        const int64_t end = sb_track_zone_end(track, zone);
+        if (end == SB_NO_TIME || end > time)
+            return zone;
+        zone = sb_track_zone_parent(track, zone);
+    }
+    return SB_NONE;
+}
+
+uint32_t view_track_of_thread(const sb_trace *trace, uint32_t thread) {
+    const uint64_t count = sb_series_count(&trace->tracks);
+    for (uint64_t i = 0; i < count; i++) {
+        const sb_track *track = sb_trace_track(trace, i);
+        if (track->thread == thread && track->kind != SB_TRACK_LANE)
+            return (uint32_t)i;
+    }
+    return SB_NONE;
+}
+
+/* ---- short form ---- */
+
+static sb_slice zone_name(const sb_trace *trace, const sb_track *track, uint32_t zone) {
+    const sb_zone_note *note = sb_trace_zone_note(trace, track, zone);
+    if (note != NULL && note->name != 0)
+        return sb_trace_text(trace, note->name);
+    return sb_trace_source_name(trace, sb_track_zone_source(track, zone));
+}
+
+static void put_zone(sb_output *output, const sb_trace *trace, uint32_t number, uint32_t zone) {
+    const sb_track *track = sb_trace_track(trace, number);
+    const int64_t end = sb_track_zone_end(track, zone);
+    sb_put_format(output, "{\"track\":%u,\"zone\":%u,\"source\":%u,\"start\":%" PRId64, number,
+                  zone, sb_track_zone_source(track, zone), sb_track_zone_start(track, zone));
+    if (end != SB_NO_TIME)
+        sb_put_format(output, ",\"end\":%" PRId64, end);
+    sb_put_text(output, ",\"name\":");
+    sb_put_json(output, zone_name(trace, track, zone));
+    sb_put_char(output, '}');
+}
+
+/* ---- around ---- */
+
+static void put_parents(sb_output *output, const sb_trace *trace, uint32_t number, uint32_t zone) {
+    const sb_track *track = sb_trace_track(trace, number);
+    sb_put_text(output, ",\"parents\":[");
+    unsigned written = 0;
+    uint32_t outer = sb_track_zone_parent(track, zone);
+    for (; outer != SB_NONE && written < PARENTS; outer = sb_track_zone_parent(track, outer)) {
+        if (written++ > 0)
+            sb_put_char(output, ',');
+        put_zone(output, trace, number, outer);
+    }
+    sb_put_char(output, ']');
+}
+
+/* ---- inside ---- */
+
+typedef struct inside {
+    uint64_t count;
+    int64_t total;    /* durations */
+    sb_vector listed; /* uint32_t: the first ones */
+} inside;
+
+/* Zones stand in pre-order: what is inside follows, until one whose parent is further out. */
+static inside look_inside(const sb_track *track, uint32_t zone) {
+    inside found = {.listed = sb_vector_of(sizeof(uint32_t))};
+    const uint64_t count = sb_track_zone_count(track);
+    for (uint64_t i = zone + UINT64_C(1); i < count; i++) {
+        const uint32_t parent = sb_track_zone_parent(track, (uint32_t)i);
+        if (parent == SB_NONE || parent < zone)
+            break;
+        if (parent != zone)
+            continue;
+        const int64_t end = sb_track_zone_end(track, (uint32_t)i);
+        const int64_t start = sb_track_zone_start(track, (uint32_t)i);
+        found.count++;
+        if (end > start)
+            found.total += end - start;
+        if (found.listed.count < CHILDREN)
+            *(uint32_t *)sb_vector_push(&found.listed) = (uint32_t)i;
+    }
+    return found;
+}
+
+static void put_children(sb_output *output, const sb_trace *trace, uint32_t number, uint32_t zone) {
+    const sb_track *track = sb_trace_track(trace, number);
+    const int64_t start = sb_track_zone_start(track, zone);
+    const int64_t end = sb_track_zone_end(track, zone);
+    inside found = look_inside(track, zone);
+    if (end >= start)
+        sb_put_format(output, ",\"self\":%" PRId64, end - start - found.total);
+    sb_put_format(output, ",\"childCount\":%" PRIu64 ",\"children\":[", found.count);
+    for (size_t i = 0; i < found.listed.count; i++) {
+        if (i > 0)
+            sb_put_char(output, ',');
+        put_zone(output, trace, number, *(uint32_t *)sb_vector_at(&found.listed, i));
+    }
+    sb_put_char(output, ']');
+    sb_vector_free(&found.listed);
+}
+
+/* ---- on a device ---- */
+
+/* When and by whom the host gave the command, and the zone of the host that was open then. */
+static void put_issue(sb_output *output, const sb_trace *trace, const sb_track *track,
+                      uint32_t zone) {
+    const int64_t *begun = sb_series_find(&track->issue_start, zone);
+    const uint32_t *issuer = sb_series_find(&track->issuer, zone);
+    /* Where a context has several lanes, files name the lane and not who gave the command. */
+    if (begun == NULL || issuer == NULL || *issuer == 0 ||
+        sb_trace_thread_at(trace, *issuer)->is_lane)
+        return;
+    const uint32_t number = view_track_of_thread(trace, *issuer);
+    sb_put_format(output, ",\"issue\":{\"time\":%" PRId64, *begun);
+    if (number != SB_NONE) {
+        const uint32_t around = view_zone_around(sb_trace_track(trace, number), *begun);
+        sb_put_format(output, ",\"track\":%u", number);
+        if (around != SB_NONE) {
+            sb_put_text(output, ",\"zone\":");
+            put_zone(output, trace, number, around);
+        }
+    }
+    sb_put_char(output, '}');
+}
+
+static sb_slice value_name(const sb_trace *trace, const sb_context *context, int64_t id) {
+    for (uint64_t i = 0; i < sb_series_count(&context->value_names); i++) {
+        const sb_value_name *name = sb_series_at(&context->value_names, i);
+        if (name->id == id)
+            return sb_trace_text(trace, name->name);
+    }
+    return (sb_slice){"", 0};
+}
+
+static void put_values(sb_output *output, const sb_trace *trace, const sb_track *track,
+                       uint32_t zone) {
+    enum { VALUES = 64 };
+    const uint32_t *query = sb_series_find(&track->query, zone);
+    if (query == NULL || *query == 0)
+        return;
+    const sb_context *context = sb_trace_context(trace, track->context);
+    unsigned written = 0;
+    sb_put_text(output, ",\"values\":[");
+    for (uint64_t i = 0; i < sb_series_count(&context->values) && written < VALUES; i++) {
+        const sb_device_value *value = sb_series_at(&context->values, i);
+        if (value->query != *query)
+            continue;
+        sb_put_text(output, written++ > 0 ? ",[" : "[");
+        sb_put_json(output, value_name(trace, context, value->name_id));
+        sb_put_char(output, ',');
+        sb_put_json_real(output, value->value);
+        sb_put_char(output, ']');
+    }
+    sb_put_char(output, ']');
+}
+
+/* ---- the answer ---- */
+
+sb_status view_answer_zone(view_call *call) {
+    uint32_t number = SB_NONE;
+    SB_TRY(view_call_track(call, &number));
+    if (number == SB_NONE)
+        SB_FAIL(&call->error, SB_ERR_USAGE, "track: is needed");
+    const sb_trace *trace = call->view->trace;
+    const sb_track *track = sb_trace_track(trace, number);
+    int64_t zone = -1;
+    SB_TRY(view_call_integer(call, "zone", 0, (int64_t)sb_track_zone_count(track) - 1, &zone));
+    if (zone < 0)
+        SB_FAIL(&call->error, SB_ERR_USAGE, "zone: is needed");
+    sb_output *output = call->body;
+    sb_put_text(output, "{\"zone\":");
+    put_zone(output, trace, number, (uint32_t)zone);
+    const sb_zone_note *note = sb_trace_zone_note(trace, track, (uint32_t)zone);
+    if (note != NULL && note->text != 0) {
+        sb_put_text(output, ",\"text\":");
+        sb_put_json(output, sb_trace_text(trace, note->text));
+    }
+    put_parents(output, trace, number, (uint32_t)zone);
+    put_children(output, trace, number, (uint32_t)zone);
+    if (track->kind == SB_TRACK_LANE) {
+        put_issue(output, trace, track, (uint32_t)zone);
+        put_values(output, trace, track, (uint32_t)zone);
+    }
+    sb_put_char(output, '}');
+    return SB_OK;
+}

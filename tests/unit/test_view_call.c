@@ -1,0 +1,170 @@
+/*
+ * The viewer's API apart from HTTP: what it refuses, and what it says about any trace.
+ */
+#include <jansson.h>
+
+#include "trace_testing.h"
+#include "view/view_call.h"
+#include "view/view_core.h"
+
+static sb_view *view_of(const sb_trace *trace) {
+    const sb_view_source source = {.trace = trace, .name = "test", .version = "0"};
+    sb_view *view = sb_view_create(&source);
+    sb_view_index(view, NULL, NULL);
+    return view;
+}
+
+/* Answers "path?a=1&b=2". */
+static sb_status ask(sb_view *view, const char *question, sb_output *body, sb_error *error) {
+    char text[512];
+    snprintf(text, sizeof text, "%s", question);
+    view_call call = {.view = view, .body = body};
+    char *rest = strchr(text, '?');
+    if (rest != NULL)
+        *rest++ = '\0';
+    for (char *part = rest == NULL ? NULL : strtok(rest, "&"); part != NULL;
+         part = strtok(NULL, "&")) {
+        char *value = strchr(part, '=');
+        assert_non_null(value);
+        *value++ = '\0';
+        call.parameters[call.parameter_count++] = (view_parameter){part, value};
+    }
+    const sb_status status = view_api_answer(&call, text);
+    *error = call.error;
+    return status;
+}
+
+static void bad_parameters_are_refused_with_a_reason(void **state) {
+    (void)state;
+    static const struct {
+        const char *question;
+        const char *reason;
+    } refused[] = {
+        {"/api/info?x=1", "takes no parameter 'x'"},
+        {"/api/stats?from=5&to=5", "must be before"},
+        {"/api/stats?from=1e3", "is no whole number"},
+        {"/api/stats?from=99999999999999999999", "is no whole number"},
+        {"/api/stats?track=100000", "is no whole number"},
+        {"/api/stats?from=1&from=2", "given twice"},
+        {"/api/zones?width=0", "is no whole number"},
+        {"/api/zones?width=100000000", "is no whole number"},
+        {"/api/zones?tracks=0,x", "is no track"},
+        {"/api/zones?tracks=-1", "is no track"},
+        {"/api/zones?tracks=4294967296", "is no track"},
+        {"/api/zone?zone=0", "track: is needed"},
+        {"/api/zone?track=0", "zone: is needed"},
+        {"/api/find?bins=4", "source: is needed"},
+        {"/api/find?source=0&scale=cubic", "must be one of"},
+        {"/api/find?source=0&first=100001", "at most"},
+        {"/api/messages?count=1000000", "is no whole number"},
+        {"/api/search?text=", "is needed"},
+        {"/api/../etc/passwd", "nothing at this address"},
+        {"/api/", "nothing at this address"},
+        {"/api/ops", "no ops report"},
+    };
+    sb_trace *trace = make_random_trace(3);
+    sb_view *view = view_of(trace);
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        sb_error error = {0};
+        sb_output body = sb_output_to_memory();
+        if (ask(view, refused[i].question, &body, &error) == SB_OK)
+            fail_msg("%s is answered", refused[i].question);
+        check_contains(sb_slice_of(error.message), refused[i].reason);
+        sb_output_discard(&body);
+    }
+    sb_view_free(view);
+    sb_trace_free(trace);
+}
+
+static void answers_are_json_whatever_the_trace_holds(void **state) {
+    (void)state;
+    static const char *const questions[] = {
+        "/api/info",          "/api/tracks",           "/api/sources", "/api/overview",
+        "/api/stats",         "/api/stats?devices=1",  "/api/flame",   "/api/flame?devices=1",
+        "/api/messages",      "/api/messages?width=9", "/api/plots",   "/api/frames",
+        "/api/losses",        "/api/search?text=e",    "/api/device",  "/api/device?filter=a",
+        "/api/find?source=0",
+    };
+    for (uint64_t seed = 1; seed < 30; seed++) {
+        sb_trace *trace = make_random_trace(seed);
+        sb_view *view = view_of(trace);
+        for (size_t i = 0; i < COUNT_OF(questions); i++) {
+            sb_error error = {0};
+            json_error_t flaw;
+            sb_output body = sb_output_to_memory();
+            if (ask(view, questions[i], &body, &error) != SB_OK)
+                fail_msg("%s: %s", questions[i], error.message);
+            const sb_slice text = sb_output_text(&body);
+            json_t *json = json_loadb(text.data, text.size, JSON_DECODE_INT_AS_REAL, &flaw);
+            if (json == NULL)
+                fail_msg("%s: %s at %d", questions[i], flaw.text, flaw.position);
+            json_decref(json);
+            sb_output_discard(&body);
+        }
+        sb_view_free(view);
+        sb_trace_free(trace);
+    }
+}
+
+static void the_innermost_zone_at_a_time_is_found(void **state) {
+    (void)state;
+    sb_trace *trace = sb_trace_create();
+    sb_track *track =
+        sb_trace_add_track(trace, SB_TRACK_THREAD, sb_trace_thread(trace, 1), SB_NONE);
+    sb_track_begin(track, 100, 0);
+    sb_track_begin(track, 120, 0);
+    sb_track_end(track, 150);
+    sb_track_end(track, 200);
+    assert_int_equal(view_zone_around(track, 99), SB_NONE);
+    assert_int_equal(view_zone_around(track, 100), 0);
+    assert_int_equal(view_zone_around(track, 120), 1);
+    assert_int_equal(view_zone_around(track, 149), 1);
+    assert_int_equal(view_zone_around(track, 150), 0);
+    assert_int_equal(view_zone_around(track, 200), SB_NONE);
+    sb_trace_free(trace);
+}
+
+static void cores_are_read_from_the_names_of_contexts(void **state) {
+    (void)state;
+    view_core core;
+    assert_true(view_core_parse(sb_slice_of("Device: 0, Core (1,2)"), &core));
+    assert_int_equal(core.x, 1);
+    assert_int_equal(core.y, 2);
+    assert_true(view_core_parse(sb_slice_of("Device: 3, Logical (0,0) Physical (9,12)"), &core));
+    assert_int_equal(core.device, 3);
+    assert_int_equal(core.x, 9);
+    assert_int_equal(core.y, 12);
+    assert_false(view_core_parse(sb_slice_of("Vulkan context"), &core));
+    assert_false(view_core_parse(sb_slice_of("Device: x, Core (1,2)"), &core));
+    assert_false(view_core_parse(sb_slice_of("Device: 0, Core (1"), &core));
+    assert_false(view_core_parse(sb_slice_of("Device: 0, Core (-1,2)"), &core));
+}
+
+static void a_page_holds_no_more_than_it_says(void **state) {
+    (void)state;
+    sb_trace *trace = sb_trace_create();
+    sb_track *track =
+        sb_trace_add_track(trace, SB_TRACK_THREAD, sb_trace_thread(trace, 1), SB_NONE);
+    for (int64_t i = 0; i <= SB_VIEW_PAGE_ZONES; i++)
+        sb_track_add(track, i * 10, i * 10 + 5, 0);
+    sb_view *view = view_of(trace);
+    sb_error error = {0};
+    sb_output output = sb_output_to_memory();
+    assert_int_equal(sb_view_write_page(view, SB_RANGE_ALL, &output, &error), SB_ERR_LIMIT);
+    check_contains(sb_slice_of(error.message), "more than 500000 zones");
+    assert_int_equal(sb_view_write_page(view, (sb_range){0, 1000}, &output, &error), SB_OK);
+    sb_output_discard(&output);
+    sb_view_free(view);
+    sb_trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_parameters_are_refused_with_a_reason),
+        cmocka_unit_test(answers_are_json_whatever_the_trace_holds),
+        cmocka_unit_test(the_innermost_zone_at_a_time_is_found),
+        cmocka_unit_test(cores_are_read_from_the_names_of_contexts),
+        cmocka_unit_test(a_page_holds_no_more_than_it_says),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,379 @@
+// What the server answers, and where answers come from: a server, or the page itself.
+
+import { readSpans } from "./spans";
+import type { SpansDocument } from "./spans";
+
+export interface Range {
+  from: number;
+  to: number;
+}
+
+export interface Context {
+  name: string;
+  type: number;
+  calibrated: boolean;
+  period: number;
+  clocks: number;
+  markers: number;
+  uncertainty?: number;
+}
+
+export interface Info {
+  revision: number;
+  live: boolean;
+  end: number;
+  name: string;
+  strobe: string;
+  program: string;
+  capture: string;
+  host: string;
+  damage: string;
+  recordedAt: number;
+  processId: number;
+  resolution: number;
+  format?: string;
+  fileBytes?: number;
+  zones: number;
+  deviceZones: number;
+  tracks: number;
+  sources: number;
+  messages: number;
+  plots: number;
+  locks: number;
+  allocations: number;
+  lossRecords: number;
+  lost: number;
+  contexts: Context[];
+  contextCount: number;
+  frameSets: { name: string; count: number }[];
+  crash?: { time: number; message: string };
+  ops: boolean;
+}
+
+export interface Track {
+  id: number;
+  kind: "thread" | "fiber" | "lane";
+  name: string;
+  group: string;
+  thread: number;
+  zones: number;
+  depth: number;
+  core?: [device: number, x: number, y: number];
+  context?: number;
+  uncertainty?: number;
+  tooDeep?: number;
+  from?: number;
+  to?: number;
+}
+
+export interface Tracks {
+  tracks: Track[];
+  matched: number;
+  total: number;
+}
+
+export type Source = [name: string, file: string, line: number, colour: number];
+
+export interface Zone {
+  track: number;
+  zone: number;
+  source: number;
+  start: number;
+  end?: number;
+  name: string;
+}
+
+export interface ZoneDetails {
+  zone: Zone;
+  text?: string;
+  parents: Zone[];
+  self?: number;
+  childCount: number;
+  children: Zone[];
+  issue?: { time: number; track?: number; zone?: Zone };
+  values?: [name: string, value: number][];
+}
+
+export interface Stats {
+  count: number;
+  total: number;
+  self: number;
+  mean: number;
+  median: number;
+  p99: number;
+  min: number;
+  max: number;
+  deviation: number;
+}
+
+export interface StatsRow extends Stats {
+  source: number;
+}
+
+export type Call = [track: number, zone: number, start: number, duration: number];
+
+export interface Found extends Stats {
+  source: number;
+  devices: boolean;
+  edges: number[];
+  counts: number[];
+  sums: number[];
+  calls: Call[];
+}
+
+export interface Message {
+  id: number;
+  time: number;
+  text: string;
+  colour: number;
+  severity: number;
+  track?: number;
+  count?: number;
+}
+
+export interface Plot {
+  id: number;
+  name: string;
+  points: number;
+  format: "number" | "bytes" | "percent";
+  steps: boolean;
+}
+
+export type PlotPoint = [time: number, low: number, high: number, last: number];
+export type Frame = [first: number, count: number, start: number, end: number];
+
+export interface Loss {
+  from: number;
+  to: number;
+  count: number;
+  cause: string;
+  thread?: number;
+  text: string;
+}
+
+/** A path of the flame graph: parent is 1 + the place of its node in the list, 0 for none. */
+export type FlameNode = [
+  parent: number,
+  source: number,
+  count: number,
+  total: number,
+  self: number,
+];
+
+export interface Lane {
+  track: number;
+  context: number;
+  name: string;
+  core?: [device: number, x: number, y: number];
+  busy: number;
+  zones: number;
+}
+
+export interface DeviceMap extends Range {
+  lanes: Lane[];
+}
+
+export interface SearchResults {
+  sources: { id: number; source: Source }[];
+  tracks: { id: number; name: string }[];
+  messages: Message[];
+}
+
+export interface Overview {
+  host: number[];
+  device: number[];
+}
+
+export interface StatsQuestion {
+  range: Range | null;
+  track: number | null;
+  devices: boolean;
+  filter: string;
+}
+
+export interface FindQuestion {
+  source: number;
+  range: Range | null;
+  bins: number;
+  scale: "linear" | "log";
+  order: "longest" | "shortest" | "time";
+  count: number;
+}
+
+/** Where the page gets its data. Every question can fail with an Error that can be shown. */
+export interface DataSource {
+  /** The page needs no server. */
+  readonly isStatic: boolean;
+  info(): Promise<Info>;
+  tracks(filter: string): Promise<Tracks>;
+  sources(first: number): Promise<{ sources: Source[]; total: number }>;
+  zones(range: Range, width: number, tracks: number[]): Promise<SpansDocument>;
+  overview(width: number): Promise<Overview>;
+  zone(track: number, zone: number): Promise<ZoneDetails>;
+  stats(question: StatsQuestion): Promise<{ rows: StatsRow[]; matched: number }>;
+  find(question: FindQuestion): Promise<Found>;
+  flame(range: Range | null, devices: boolean): Promise<{ nodes: FlameNode[]; paths: number }>;
+  messages(
+    range: Range | null,
+    filter: string,
+    count: number,
+  ): Promise<{ messages: Message[]; matched: number }>;
+  flags(range: Range, width: number): Promise<Message[]>;
+  plots(): Promise<Plot[]>;
+  plot(plot: number, range: Range, width: number): Promise<PlotPoint[]>;
+  frames(set: number, range: Range, width: number): Promise<Frame[]>;
+  losses(): Promise<Loss[]>;
+  search(text: string): Promise<SearchResults>;
+  device(range: Range | null, filter: string): Promise<DeviceMap>;
+  ops(): Promise<OpsReport>;
+  /** Calls back when the trace has grown; and with null when the server is gone. */
+  follow(grown: (news: { revision: number; end: number; live: boolean } | null) => void): void;
+}
+
+export interface Op {
+  id: number;
+  device: number | null;
+  op_code: string;
+  global_call_count: number | null;
+  is_signpost: boolean;
+  is_host_op: boolean;
+  bound: string | null;
+  total_percent: number | null;
+  device_time_us: number | null;
+  gap_us: number | null;
+  cores: number | null;
+  dram_gb_per_s: number | null;
+  dram_percent: number | null;
+  tflops: number | null;
+  flops_percent: number | null;
+  utilisation_percent: number | null;
+  math_fidelity: string | null;
+  input_0_memory: string | null;
+  advice?: string[];
+}
+
+export interface OpGroup {
+  group: string;
+  category: string;
+  op_count: number;
+  device_time_us: number;
+  total_percent: number;
+}
+
+/** The report as `strobe perf --json` writes it. */
+export interface OpsReport {
+  architecture: string;
+  complete: boolean;
+  totals: { device_ops: number; host_ops: number; device_time_us: number; gap_us: number };
+  verdict: { where_the_time_went: string; biggest_opportunity: string; what_to_do_first: string };
+  summary: OpGroup[];
+  ops: Op[];
+}
+
+type Parameters = Record<string, string | number | boolean | null | undefined>;
+
+/** Answers from the server that sent the page. */
+export class ServerSource implements DataSource {
+  readonly isStatic = false;
+  private readonly token = new URLSearchParams(location.search).get("token");
+
+  private address(path: string, parameters: Parameters): string {
+    const query = new URLSearchParams();
+    if (this.token) query.set("token", this.token);
+    for (const [name, value] of Object.entries(parameters)) {
+      if (value === null || value === undefined || value === "") continue;
+      query.set(name, typeof value === "boolean" ? (value ? "1" : "0") : String(value));
+    }
+    const text = query.toString();
+    return text ? `api/${path}?${text}` : `api/${path}`;
+  }
+
+  private async ask(path: string, parameters: Parameters): Promise<Response> {
+    const response = await fetch(this.address(path, parameters));
+    if (response.ok) return response;
+    const answer = (await response.json().catch(() => ({}))) as { error?: string };
+    throw new Error(answer.error ?? `the server answered ${response.status}`);
+  }
+
+  private async json<T>(path: string, parameters: Parameters = {}): Promise<T> {
+    return (await this.ask(path, parameters)).json() as Promise<T>;
+  }
+
+  info(): Promise<Info> {
+    return this.json("info");
+  }
+  tracks(filter: string): Promise<Tracks> {
+    return this.json("tracks", { filter, count: 10000 });
+  }
+  sources(first: number): Promise<{ sources: Source[]; total: number }> {
+    return this.json("sources", { first, count: 20000 });
+  }
+  async zones(range: Range, width: number, tracks: number[]): Promise<SpansDocument> {
+    const answer = await this.ask("zones", { ...whole(range), width, tracks: tracks.join(",") });
+    return readSpans(await answer.arrayBuffer());
+  }
+  overview(width: number): Promise<Overview> {
+    return this.json("overview", { width });
+  }
+  zone(track: number, zone: number): Promise<ZoneDetails> {
+    return this.json("zone", { track, zone });
+  }
+  stats(question: StatsQuestion): Promise<{ rows: StatsRow[]; matched: number }> {
+    const { range, ...rest } = question;
+    return this.json("stats", { ...whole(range), ...rest });
+  }
+  find(question: FindQuestion): Promise<Found> {
+    const { range, ...rest } = question;
+    return this.json("find", { ...whole(range), ...rest });
+  }
+  flame(range: Range | null, devices: boolean): Promise<{ nodes: FlameNode[]; paths: number }> {
+    return this.json("flame", { ...whole(range), devices });
+  }
+  messages(
+    range: Range | null,
+    filter: string,
+    count: number,
+  ): Promise<{ messages: Message[]; matched: number }> {
+    return this.json("messages", { ...whole(range), filter, count });
+  }
+  async flags(range: Range, width: number): Promise<Message[]> {
+    const answer = await this.json<{ messages: Message[] }>("messages", { ...whole(range), width });
+    return answer.messages;
+  }
+  async plots(): Promise<Plot[]> {
+    return (await this.json<{ plots: Plot[] }>("plots")).plots;
+  }
+  async plot(plot: number, range: Range, width: number): Promise<PlotPoint[]> {
+    const parameters = { plot, ...whole(range), width };
+    return (await this.json<{ points: PlotPoint[] }>("plot", parameters)).points;
+  }
+  async frames(set: number, range: Range, width: number): Promise<Frame[]> {
+    const parameters = { set, ...whole(range), width };
+    return (await this.json<{ frames: Frame[] }>("frames", parameters)).frames;
+  }
+  async losses(): Promise<Loss[]> {
+    return (await this.json<{ losses: Loss[] }>("losses", { count: 2000 })).losses;
+  }
+  search(text: string): Promise<SearchResults> {
+    return this.json("search", { text });
+  }
+  device(range: Range | null, filter: string): Promise<DeviceMap> {
+    return this.json("device", { ...whole(range), filter });
+  }
+  ops(): Promise<OpsReport> {
+    return this.json("ops");
+  }
+
+  follow(grown: (news: { revision: number; end: number; live: boolean } | null) => void): void {
+    const events = new EventSource(this.address("events", {}));
+    events.onmessage = (event) => grown(JSON.parse(event.data as string));
+    events.onerror = () => grown(null);
+  }
+}
+
+/** The API takes whole nanoseconds. */
+function whole(range: Range | null): { from?: number; to?: number } {
+  if (!range) return {};
+  const from = Math.floor(range.from);
+  return { from, to: Math.max(from + 1, Math.ceil(range.to)) };
+}

@@ -1,0 +1,414 @@
+// The canvas of the timeline: when to draw, and what hands do to it.
+
+import type { DataSource } from "./api";
+import { drawTimeline, topHeight, RULER } from "./draw";
+import type { Drawn, Picture, Scene } from "./draw";
+import { currentTheme } from "./hooks";
+import { makeLayout } from "./layout";
+import type { Layout } from "./layout";
+import { Loader } from "./loader";
+import { getState, setState, showAround, showRange, subscribe } from "./store";
+import type { State } from "./store";
+
+export interface Hover {
+  drawn: Drawn | null;
+  message: string | null;
+  x: number;
+  y: number;
+}
+
+type Drag =
+  | { kind: "pan"; x: number; y: number; state: State; moved: boolean }
+  | { kind: "range"; from: number; moved: boolean }
+  | { kind: "measure"; from: number; moved: boolean }
+  | { kind: "pinch"; distance: number; middle: number; state: State };
+
+/** A click may shake by so many pixels. */
+const CLICK_SLACK = 4;
+const SNAP = 6;
+const WHEEL_ZOOM = 0.0022;
+
+export class TimelineCanvas {
+  readonly loader: Loader;
+  layout: Layout = { items: [], height: 0, pinnedHeight: 0 };
+  picture: Picture = { zones: [], flags: [], marks: [], top: 0 };
+  /** Milliseconds that drawing took, the last hundred times; for tests and benchmarks. */
+  readonly drawTimes: number[] = [];
+  private readonly context: CanvasRenderingContext2D;
+  private width = 0;
+  private height = 0;
+  private isDirty = true;
+  private isAlive = true;
+  private hovered: Drawn | null = null;
+  private pointerTime: number | null = null;
+  private link: Scene["link"] = null;
+  private drag: Drag | null = null;
+  private readonly pointers = new Map<number, PointerEvent>();
+  private readonly unsubscribe: () => void;
+  private readonly observer: ResizeObserver;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    source: DataSource,
+    private readonly onHover: (hover: Hover | null) => void,
+    private readonly onLayout: (layout: Layout) => void,
+  ) {
+    this.context = canvas.getContext("2d", { alpha: false })!;
+    this.loader = new Loader(
+      source,
+      () => this.invalidate(),
+      (error) => setState({ error: error.message }),
+    );
+    this.unsubscribe = subscribe((state, before) => this.stateChanged(state, before));
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(canvas);
+    this.listen();
+    this.resize();
+    this.relayout();
+    void document.fonts.ready.then(() => this.invalidate());
+    const frame = () => {
+      if (!this.isAlive) return;
+      if (this.isDirty) this.draw();
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  destroy(): void {
+    this.isAlive = false;
+    this.unsubscribe();
+    this.observer.disconnect();
+  }
+
+  setLink(link: Scene["link"]): void {
+    this.link = link;
+    this.invalidate();
+  }
+
+  invalidate(): void {
+    this.isDirty = true;
+  }
+
+  get isSettled(): boolean {
+    return this.loader.isIdle && !this.isDirty;
+  }
+
+  // ---- state ----
+
+  private stateChanged(state: State, before: State): void {
+    this.invalidate();
+    const arranged = [
+      "tracks",
+      "plots",
+      "filter",
+      "hidden",
+      "pinned",
+      "folded",
+      "order",
+      "info",
+    ] as const;
+    if (arranged.some((key) => state[key] !== before[key])) this.relayout();
+    if (state.scroll !== before.scroll) this.onLayout(this.layout);
+  }
+
+  private relayout(): void {
+    this.layout = makeLayout(getState());
+    this.clampScroll();
+    this.onLayout(this.layout);
+    this.invalidate();
+  }
+
+  get viewHeight(): number {
+    return this.height - topHeight(getState());
+  }
+
+  private clampScroll(): void {
+    const { scroll } = getState();
+    const highest = Math.max(0, this.layout.height - this.viewHeight + 24);
+    // Until tracks are known, a link's place is not for us to judge.
+    if (this.layout.items.length > 0 && scroll > highest) setState({ scroll: highest });
+  }
+
+  scrollBy(pixels: number): void {
+    const highest = Math.max(0, this.layout.height - this.viewHeight + 24);
+    const scroll = Math.min(highest, Math.max(0, getState().scroll + pixels));
+    if (scroll !== getState().scroll) setState({ scroll });
+  }
+
+  /** Scrolls so that a track is on the screen. */
+  reveal(track: number): void {
+    const item = this.layout.items.find((one) => one.kind === "track" && one.track.id === track);
+    if (!item || (item.kind === "track" && item.isPinned)) return;
+    const { scroll } = getState();
+    const room = this.viewHeight - this.layout.pinnedHeight;
+    const top = item.y - this.layout.pinnedHeight;
+    if (top < scroll) this.scrollBy(top - scroll - 30);
+    else if (top + item.height > scroll + room)
+      this.scrollBy(top + item.height - scroll - room + 30);
+  }
+
+  private resize(): void {
+    const ratio = window.devicePixelRatio || 1;
+    const { clientWidth, clientHeight } = this.canvas;
+    this.width = Math.max(1, clientWidth);
+    this.height = Math.max(1, clientHeight);
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    // A canvas that was resized is empty; a frame without it would flash.
+    this.draw();
+    this.onLayout(this.layout);
+  }
+
+  // ---- drawing ----
+
+  private draw(): void {
+    this.isDirty = false;
+    const state = getState();
+    const begun = performance.now();
+    this.picture = drawTimeline(this.context, {
+      state,
+      layout: this.layout,
+      loader: this.loader,
+      theme: currentTheme(state),
+      width: this.width,
+      height: this.height,
+      scroll: state.scroll,
+      hovered: this.hovered,
+      pointerTime: this.pointerTime,
+      link: this.link,
+    });
+    this.drawTimes.push(performance.now() - begun);
+    if (this.drawTimes.length > 100) this.drawTimes.shift();
+    this.wantData(state);
+  }
+
+  private wantData(state: State): void {
+    if (!state.info) return;
+    const top = state.scroll + this.layout.pinnedHeight;
+    const bottom = state.scroll + this.viewHeight;
+    const slack = 100;
+    const visible = this.layout.items.filter(
+      (item) =>
+        (item.kind === "track" && item.isPinned) ||
+        (item.y + item.height > top - slack && item.y < bottom + slack),
+    );
+    this.loader.want({
+      view: state.view,
+      width: this.width,
+      tracks: visible.flatMap((item) => (item.kind === "track" ? [item.track.id] : [])),
+      plots: visible.flatMap((item) => (item.kind === "plot" ? [item.plot.id] : [])),
+      frameSets: state.info.frameSets[0]?.count ? 1 : 0,
+      hasMessages: state.info.messages > 0,
+    });
+  }
+
+  // ---- places ----
+
+  private timeAt(x: number): number {
+    const { view } = getState();
+    return view.from + (x / this.width) * (view.to - view.from);
+  }
+
+  private spot(event: MouseEvent): { x: number; y: number } {
+    const box = this.canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  private drawnAt(x: number, y: number): Drawn | null {
+    if (y < this.picture.top) return null;
+    let nearest: Drawn | null = null;
+    for (const drawn of this.picture.zones) {
+      if (y < drawn.y || y >= drawn.y + drawn.height) continue;
+      // Narrow spans are hard to hit; one pixel of mercy, and what is exactly hit wins.
+      if (x >= drawn.x && x < drawn.x + drawn.width) return drawn;
+      if (x >= drawn.x - 1.5 && x < drawn.x + drawn.width + 1.5) nearest = drawn;
+    }
+    return nearest;
+  }
+
+  /** The edge of a zone near the pointer in the row it is on, else the time it is at. */
+  private snapped(x: number, y: number): number {
+    let best = SNAP;
+    let time = this.timeAt(x);
+    for (const drawn of this.picture.zones) {
+      if (y < drawn.y - 1 || y > drawn.y + drawn.height + 1) continue;
+      for (const edge of [drawn.start, drawn.end]) {
+        const { view } = getState();
+        const distance = Math.abs(((edge - view.from) / (view.to - view.from)) * this.width - x);
+        if (distance < best) {
+          best = distance;
+          time = edge;
+        }
+      }
+    }
+    return time;
+  }
+
+  get pointer(): number | null {
+    return this.pointerTime;
+  }
+
+  zoomAt(factor: number, time: number): void {
+    const { view } = getState();
+    showRange(time - (time - view.from) * factor, time + (view.to - time) * factor);
+  }
+
+  // ---- hands ----
+
+  private listen(): void {
+    const { canvas } = this;
+    canvas.addEventListener("pointerdown", (event) => this.pressed(event));
+    canvas.addEventListener("pointermove", (event) => this.moved(event));
+    canvas.addEventListener("pointerup", (event) => this.released(event));
+    canvas.addEventListener("pointercancel", (event) => this.released(event));
+    canvas.addEventListener("pointerleave", () => this.left());
+    canvas.addEventListener("dblclick", (event) => this.doubled(event));
+    canvas.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
+  }
+
+  private wheeled(event: WheelEvent): void {
+    event.preventDefault();
+    const { x, y } = this.spot(event);
+    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+    const across = (event.shiftKey ? event.deltaY : event.deltaX) * lines;
+    const down = event.shiftKey ? 0 : event.deltaY * lines;
+    const zooms = event.ctrlKey || event.metaKey || y < this.picture.top;
+    if (zooms && down !== 0) {
+      this.zoomAt(Math.exp(Math.max(-240, Math.min(240, down)) * WHEEL_ZOOM), this.timeAt(x));
+      return;
+    }
+    if (across !== 0) {
+      const { view } = getState();
+      const shift = (across / this.width) * (view.to - view.from);
+      showRange(view.from + shift, view.to + shift);
+    }
+    if (down !== 0) this.scrollBy(down);
+  }
+
+  private pressed(event: PointerEvent): void {
+    const { x, y } = this.spot(event);
+    try {
+      this.canvas.setPointerCapture(event.pointerId);
+    } catch {
+      // A pointer that a test made up cannot be captured.
+    }
+    this.pointers.set(event.pointerId, event);
+    const state = getState();
+    if (this.pointers.size === 2) {
+      const [first, second] = [...this.pointers.values()].map((one) => this.spot(one).x);
+      this.drag = {
+        kind: "pinch",
+        distance: Math.max(10, Math.abs(second! - first!)),
+        middle: this.timeAt((first! + second!) / 2),
+        state,
+      };
+    } else if (state.measuring) {
+      this.drag = { kind: "measure", from: this.snapped(x, y), moved: false };
+    } else if (event.shiftKey || y < RULER) {
+      this.drag = { kind: "range", from: this.timeAt(x), moved: false };
+    } else {
+      this.drag = { kind: "pan", x, y, state, moved: false };
+    }
+  }
+
+  private moved(event: PointerEvent): void {
+    const { x, y } = this.spot(event);
+    if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, event);
+    this.pointerTime = this.timeAt(x);
+    this.invalidate();
+    const { drag } = this;
+    if (!drag) this.hover(x, y);
+    else if (drag.kind === "pan") this.pan(drag, x, y);
+    else if (drag.kind === "pinch") this.pinch(drag);
+    else this.stretch(drag, x, y);
+  }
+
+  private pan(drag: Drag & { kind: "pan" }, x: number, y: number): void {
+    if (!drag.moved && Math.hypot(x - drag.x, y - drag.y) < CLICK_SLACK) return;
+    drag.moved = true;
+    this.canvas.style.cursor = "grabbing";
+    const { view, scroll } = drag.state;
+    const shift = ((x - drag.x) / this.width) * (view.to - view.from);
+    showRange(view.from - shift, view.to - shift);
+    this.scrollBy(scroll - (y - drag.y) - getState().scroll);
+    this.onHover(null);
+  }
+
+  private pinch(drag: Drag & { kind: "pinch" }): void {
+    const [first, second] = [...this.pointers.values()].map((one) => this.spot(one).x);
+    if (first === undefined || second === undefined) return;
+    const { view } = drag.state;
+    const factor = drag.distance / Math.max(10, Math.abs(second - first));
+    const span = (view.to - view.from) * factor;
+    const from = drag.middle - ((first + second) / 2 / this.width) * span;
+    showRange(from, from + span);
+  }
+
+  private stretch(drag: Drag & { kind: "range" | "measure" }, x: number, y: number): void {
+    const to = drag.kind === "measure" ? this.snapped(x, y) : this.timeAt(x);
+    drag.moved = true;
+    const stretched = { from: Math.min(drag.from, to), to: Math.max(drag.from, to) };
+    setState(drag.kind === "measure" ? { measure: stretched } : { range: stretched });
+  }
+
+  private hover(x: number, y: number): void {
+    this.hovered = this.drawnAt(x, y);
+    const flag = y < this.picture.top ? this.flagAt(x, y) : null;
+    const onThing = this.hovered || flag;
+    this.canvas.style.cursor = getState().measuring ? "crosshair" : onThing ? "pointer" : "default";
+    if (!onThing) {
+      this.onHover(null);
+      return;
+    }
+    this.onHover({ drawn: this.hovered, message: flag?.text ?? null, x, y });
+  }
+
+  private flagAt(x: number, y: number) {
+    if (y < this.picture.top - 20) return null;
+    return this.picture.flags.find((flag) => x >= flag.x - 2 && x < flag.x + 9)?.message ?? null;
+  }
+
+  private released(event: PointerEvent): void {
+    const { x, y } = this.spot(event);
+    this.pointers.delete(event.pointerId);
+    const { drag } = this;
+    this.drag = null;
+    this.canvas.style.cursor = "default";
+    if (!drag || drag.kind === "pinch" || drag.moved) return;
+    this.clicked(x, y);
+  }
+
+  private clicked(x: number, y: number): void {
+    const mark = y < RULER ? this.picture.marks.find((one) => Math.abs(one.x - x) < 7) : undefined;
+    if (mark) {
+      const { bookmarks } = getState();
+      setState({ bookmarks: bookmarks.filter((_, index) => index !== mark.index) });
+      return;
+    }
+    if (y < RULER) {
+      setState({ range: null });
+      return;
+    }
+    if (this.flagAt(x, y)) {
+      setState({ tab: "messages" });
+      return;
+    }
+    const drawn = this.drawnAt(x, y);
+    setState({ selection: drawn ? { track: drawn.track, zone: drawn.zone } : null });
+  }
+
+  private doubled(event: MouseEvent): void {
+    const { x, y } = this.spot(event);
+    const drawn = this.drawnAt(x, y);
+    if (drawn) showAround(drawn.start, drawn.end);
+  }
+
+  private left(): void {
+    if (this.drag) return;
+    this.hovered = null;
+    this.pointerTime = null;
+    this.onHover(null);
+    this.invalidate();
+  }
+}

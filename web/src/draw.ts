@@ -1,0 +1,587 @@
+// Draws the timeline on a canvas. What was drawn, and where, is kept until the next time, for
+// finding what the pointer is on and for tests.
+
+import type { Loss, Message, Source, Track } from "./api";
+import { fromTrace, sourceColour } from "./colours";
+import type { Theme } from "./colours";
+import { formatAxisTime, formatShortTime, formatTime, formatValue, niceStep } from "./format";
+import { FOLDED_ROW, ROW } from "./layout";
+import type { Item, Layout } from "./layout";
+import type { Loader, LoadedTrack } from "./loader";
+import { FLAG_OPEN } from "./spans";
+import type { State } from "./store";
+
+export const RULER = 30;
+export const STRIP = 18;
+
+/** A span as it stands on the canvas. */
+export interface Drawn {
+  track: number;
+  zone: number;
+  source: number;
+  count: number;
+  start: number;
+  end: number;
+  busy: number;
+  name: string;
+  text: string;
+  isOpen: boolean;
+  depth: number;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface Scene {
+  state: State;
+  layout: Layout;
+  loader: Loader;
+  theme: Theme;
+  width: number;
+  height: number;
+  scroll: number;
+  hovered: Drawn | null;
+  pointerTime: number | null;
+  /** From the host zone that gave a command to the device zone that ran it. */
+  link: { fromTrack: number; fromTime: number; toTrack: number; toTime: number } | null;
+}
+
+export interface Picture {
+  zones: Drawn[];
+  flags: { message: Message; x: number }[];
+  marks: { index: number; x: number }[];
+  /** Where the tracks begin: below the ruler and the strips. */
+  top: number;
+}
+
+const FONT = '11px "Inter Variable", system-ui, sans-serif';
+const SMALL_FONT = '10px "Inter Variable", system-ui, sans-serif';
+const LABEL_PADDING = 4;
+
+const widths = new Map<string, number>();
+
+function textWidth(context: CanvasRenderingContext2D, text: string): number {
+  let width = widths.get(text);
+  if (width === undefined) {
+    width = context.measureText(text).width;
+    if (widths.size > 20000) widths.clear();
+    widths.set(text, width);
+  }
+  return width;
+}
+
+/** As much of a text as fits, or nothing where that would say nothing. */
+function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+  const width = textWidth(context, text);
+  if (width <= room) return text;
+  const letters = Math.floor((text.length * room) / width) - 1;
+  return letters >= 2 ? `${text.slice(0, letters)}…` : "";
+}
+
+export function topHeight(state: State): number {
+  const hasFrames = (state.info?.frameSets[0]?.count ?? 0) > 0;
+  const hasMessages = (state.info?.messages ?? 0) > 0;
+  return RULER + (hasFrames ? STRIP : 0) + (hasMessages ? STRIP : 0);
+}
+
+class Painter {
+  readonly picture: Picture = { zones: [], flags: [], marks: [], top: 0 };
+  private readonly scale: number;
+  private hatch: CanvasPattern | null = null;
+
+  constructor(
+    private readonly context: CanvasRenderingContext2D,
+    private readonly scene: Scene,
+  ) {
+    const { view } = scene.state;
+    this.scale = scene.width / (view.to - view.from);
+  }
+
+  private x(time: number): number {
+    return (time - this.scene.state.view.from) * this.scale;
+  }
+
+  paint(): Picture {
+    const { context, scene } = this;
+    const { theme, width, height } = scene;
+    this.picture.top = topHeight(scene.state);
+    context.fillStyle = theme.background;
+    context.fillRect(0, 0, width, height);
+    context.font = FONT;
+    context.textBaseline = "middle";
+    this.paintGrid();
+    this.paintBounds();
+    this.paintItems();
+    this.paintLink();
+    this.paintRuler();
+    this.paintStrips();
+    this.paintRange();
+    this.paintMeasure();
+    this.paintMarks();
+    this.paintPointer();
+    return this.picture;
+  }
+
+  // ---- the axis ----
+
+  private gridStep(): number {
+    return niceStep(110 / this.scale);
+  }
+
+  private gridTimes(): number[] {
+    const { from, to } = this.scene.state.view;
+    const step = this.gridStep();
+    const times: number[] = [];
+    for (let time = Math.ceil(from / step) * step; time < to; time += step) times.push(time);
+    return times;
+  }
+
+  private paintGrid(): void {
+    const { context, scene } = this;
+    context.fillStyle = scene.theme.faintLine;
+    for (const time of this.gridTimes())
+      context.fillRect(Math.round(this.x(time)), RULER, 1, scene.height);
+  }
+
+  /** What lies before the beginning and behind the end of the trace. */
+  private paintBounds(): void {
+    const { context, scene } = this;
+    const begin = this.x(0);
+    const end = this.x(scene.state.info?.end ?? 0);
+    context.fillStyle = scene.theme.surface;
+    if (begin > 0) context.fillRect(0, RULER, begin, scene.height);
+    if (end < scene.width) context.fillRect(end, RULER, scene.width - end, scene.height);
+  }
+
+  private paintRuler(): void {
+    const { context, scene } = this;
+    const { theme } = scene;
+    context.fillStyle = theme.surface;
+    context.fillRect(0, 0, scene.width, RULER);
+    context.fillStyle = theme.line;
+    context.fillRect(0, RULER - 1, scene.width, 1);
+    context.font = SMALL_FONT;
+    const step = this.gridStep();
+    for (const time of this.gridTimes()) {
+      const x = Math.round(this.x(time));
+      context.fillStyle = theme.line;
+      context.fillRect(x, RULER - 7, 1, 6);
+      context.fillStyle = theme.dimText;
+      context.fillText(formatAxisTime(time, step), x + 4, RULER / 2 + 2);
+    }
+    context.font = FONT;
+  }
+
+  // ---- frames and messages ----
+
+  private paintStrips(): void {
+    let y = RULER;
+    const { info } = this.scene.state;
+    if ((info?.frameSets[0]?.count ?? 0) > 0) {
+      this.paintFrames(y);
+      y += STRIP;
+    }
+    if ((info?.messages ?? 0) > 0) this.paintFlags(y);
+  }
+
+  private stripBackground(y: number): void {
+    const { context, scene } = this;
+    context.fillStyle = scene.theme.surface;
+    context.fillRect(0, y, scene.width, STRIP);
+    context.fillStyle = scene.theme.line;
+    context.fillRect(0, y + STRIP - 1, scene.width, 1);
+  }
+
+  private paintFrames(y: number): void {
+    const { context, scene } = this;
+    this.stripBackground(y);
+    for (const [first, count, start, end] of scene.loader.frames?.data ?? []) {
+      const left = this.x(start);
+      const right = this.x(end);
+      if (right < 0 || left > scene.width) continue;
+      context.fillStyle = scene.theme.line;
+      if (count > 1) {
+        context.fillRect(left, y + 5, Math.max(1, right - left), STRIP - 11);
+        continue;
+      }
+      context.fillRect(Math.round(left), y + 2, 1, STRIP - 5);
+      const begin = Math.max(left, 0) + 5;
+      const text = `frame ${first} · ${formatShortTime(end - start)}`;
+      context.fillStyle = scene.theme.dimText;
+      context.fillText(fitted(context, text, right - begin - 5), begin, y + STRIP / 2);
+    }
+  }
+
+  private paintFlags(y: number): void {
+    const { context, scene } = this;
+    this.stripBackground(y);
+    const messages = scene.loader.flags?.data ?? [];
+    messages.forEach((message, i) => {
+      const x = this.x(message.time);
+      const next = messages[i + 1];
+      const room = next ? this.x(next.time) - x - 14 : 220;
+      if (x < -300 || x > scene.width) return;
+      const colour = message.colour === 0xffffffff ? scene.theme.accent : fromTrace(message.colour);
+      context.fillStyle = colour;
+      context.beginPath();
+      context.moveTo(x, y + 3);
+      context.lineTo(x + 7, y + 6.5);
+      context.lineTo(x, y + 10);
+      context.fill();
+      context.fillRect(x, y + 3, 1.5, STRIP - 4);
+      this.picture.flags.push({ message, x });
+      const many = message.count !== undefined ? ` +${message.count - 1}` : "";
+      const label = fitted(context, message.text.replace(/\s+/g, " ") + many, Math.min(room, 220));
+      context.fillStyle = scene.theme.text;
+      context.fillText(label, x + 10, y + STRIP / 2);
+    });
+  }
+
+  // ---- tracks ----
+
+  /** Where an item is on the canvas: pinned ones stay, the rest is scrolled below them. */
+  private itemY(item: Item): number {
+    const isPinned = item.kind === "track" && item.isPinned;
+    return this.picture.top + item.y - (isPinned ? 0 : this.scene.scroll);
+  }
+
+  private paintItems(): void {
+    const { context, scene } = this;
+    const { layout } = scene;
+    const pinnedEnd = this.picture.top + layout.pinnedHeight;
+    context.save();
+    context.beginPath();
+    context.rect(0, pinnedEnd, scene.width, scene.height - pinnedEnd);
+    context.clip();
+    for (const item of layout.items) {
+      if (item.kind !== "track" || !item.isPinned) this.paintItem(item, pinnedEnd);
+    }
+    context.restore();
+    for (const item of layout.items) {
+      if (item.kind === "track" && item.isPinned) this.paintItem(item, this.picture.top);
+    }
+    if (layout.pinnedHeight > 0) {
+      context.fillStyle = scene.theme.accent;
+      context.fillRect(0, pinnedEnd - 1, scene.width, 1);
+    }
+  }
+
+  private paintItem(item: Item, top: number): void {
+    const { context, scene } = this;
+    const y = this.itemY(item);
+    if (y + item.height < top || y > scene.height) return;
+    if (item.kind === "group") {
+      context.fillStyle = scene.theme.surface;
+      context.fillRect(0, y, scene.width, item.height);
+      context.fillStyle = scene.theme.line;
+      context.fillRect(0, y + item.height - 1, scene.width, 1);
+    } else if (item.kind === "plot") {
+      this.paintPlot(item.plot.id, y, item.height);
+    } else {
+      this.paintTrack(item.track, y, item.height, item.isFolded);
+      context.fillStyle = scene.theme.faintLine;
+      context.fillRect(0, y + item.height - 1, scene.width, 1);
+    }
+  }
+
+  private paintTrack(track: Track, y: number, height: number, isFolded: boolean): void {
+    const loaded = this.scene.loader.tracks.get(track.id);
+    if (loaded) this.paintSpans(loaded, y, isFolded);
+    for (const loss of this.scene.state.losses) {
+      if (loss.thread === undefined || loss.thread === track.thread)
+        this.paintLoss(loss, y, height);
+    }
+  }
+
+  private paintSpans(loaded: LoadedTrack, y: number, isFolded: boolean): void {
+    const { scene } = this;
+    const { spans } = loaded;
+    const rowHeight = isFolded ? FOLDED_ROW : ROW;
+    const shift = scene.state.view.from;
+    // In a row, what is drawn last on a pixel hides what was there; once is enough.
+    let paintedTo = -Infinity;
+    let depth = 0;
+    for (let i = 0; i < spans.length; i++) {
+      if (spans.depth[i]! !== depth) {
+        depth = spans.depth[i]!;
+        paintedTo = -Infinity;
+        if (isFolded) return;
+      }
+      const left = (spans.start[i]! - shift) * this.scale;
+      const right = (spans.end[i]! - shift) * this.scale;
+      if (right < 0 || left > scene.width || right < paintedTo) continue;
+      const width = Math.max(right - left, 1);
+      paintedTo = left + width;
+      this.paintSpan(loaded, i, left, y + 1 + depth * ROW, width, rowHeight - 2);
+    }
+  }
+
+  private paintSpan(
+    loaded: LoadedTrack,
+    i: number,
+    left: number,
+    y: number,
+    width: number,
+    height: number,
+  ): void {
+    const { context, scene } = this;
+    const { spans } = loaded;
+    const source: Source | undefined = scene.state.sources[spans.source[i]!];
+    const count = spans.count[i]!;
+    const given = spans.colour[i]!;
+    const colour = given !== 0 ? fromTrace(given) : sourceColour(scene.theme, source);
+    const x = Math.max(left, -2);
+    const shown = Math.min(left + width, scene.width + 2) - x;
+    context.fillStyle = colour;
+    if (count > 1) {
+      context.globalAlpha = 0.72;
+      context.fillRect(x, y, shown, height);
+      context.globalAlpha = 1;
+    } else {
+      // A gap of a pixel keeps neighbours of one colour apart.
+      context.fillRect(x, y, shown > 3 ? shown - 1 : shown, height);
+    }
+    const name = loaded.texts.get(spans.name[i]!) ?? source?.[0] ?? "";
+    const isOpen = (spans.flags[i]! & FLAG_OPEN) !== 0;
+    if (height > 11 && shown > 22)
+      this.labelSpan(count > 1 ? `${count} zones` : name, x, y, shown, height);
+    const drawn: Drawn = {
+      track: spans.track,
+      zone: spans.zone[i]!,
+      source: spans.source[i]!,
+      count,
+      start: spans.start[i]!,
+      end: spans.end[i]!,
+      busy: spans.busy[i]!,
+      name,
+      text: loaded.texts.get(spans.text[i]!) ?? "",
+      isOpen,
+      depth: spans.depth[i]!,
+      x,
+      y,
+      width: shown,
+      height,
+    };
+    this.picture.zones.push(drawn);
+    this.outlineSpan(drawn);
+  }
+
+  private labelSpan(name: string, x: number, y: number, width: number, height: number): void {
+    const { context, scene } = this;
+    const left = Math.max(x, 0);
+    const room = x + width - left - 2 * LABEL_PADDING;
+    const label = fitted(context, name, room);
+    if (!label) return;
+    context.fillStyle = scene.theme.zoneText;
+    context.fillText(label, left + LABEL_PADDING, y + height / 2 + 0.5);
+  }
+
+  private outlineSpan(drawn: Drawn): void {
+    const { context, scene } = this;
+    const { selection, find } = scene.state;
+    const isSelected = selection?.track === drawn.track && selection.zone === drawn.zone;
+    const isFound = find !== null && drawn.source === find && scene.state.tab === "find";
+    const { hovered } = scene;
+    const isHovered = hovered?.track === drawn.track && hovered.zone === drawn.zone;
+    if (isHovered) {
+      context.fillStyle = scene.theme.hover;
+      context.fillRect(drawn.x, drawn.y, drawn.width, drawn.height);
+    }
+    if (!isSelected && !isFound) return;
+    context.strokeStyle = isSelected ? scene.theme.text : scene.theme.accent;
+    context.lineWidth = isSelected ? 2 : 1;
+    const width = Math.max(drawn.width - 1, 1);
+    context.strokeRect(drawn.x + 0.5, drawn.y + 0.5, width, drawn.height - 1);
+  }
+
+  /** Hatched, so that it reads as missing whatever the colours. */
+  private paintLoss(loss: Loss, y: number, height: number): void {
+    const { context, scene } = this;
+    const left = this.x(loss.from);
+    const right = Math.max(this.x(loss.to), left + 3);
+    if (right < 0 || left > scene.width) return;
+    context.fillStyle = this.hatchPattern() ?? scene.theme.loss;
+    context.fillRect(
+      Math.max(left, 0),
+      y,
+      Math.min(right, scene.width) - Math.max(left, 0),
+      height,
+    );
+  }
+
+  private hatchPattern(): CanvasPattern | null {
+    if (this.hatch) return this.hatch;
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 8;
+    const context = tile.getContext("2d")!;
+    context.strokeStyle = this.scene.theme.loss;
+    context.globalAlpha = 0.55;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (const shift of [-8, 0, 8]) {
+      context.moveTo(shift, 8);
+      context.lineTo(shift + 8, 0);
+    }
+    context.stroke();
+    this.hatch = this.context.createPattern(tile, "repeat");
+    return this.hatch;
+  }
+
+  // ---- plots ----
+
+  private paintPlot(id: number, y: number, height: number): void {
+    const { context, scene } = this;
+    const loaded = scene.loader.plots.get(id);
+    const plot = scene.state.plots[id];
+    if (!loaded || !plot || loaded.data.length === 0) return;
+    const values = loaded.data.flatMap(([, low, high]) => [low, high]);
+    const low = Math.min(0, ...values);
+    const high = Math.max(...values, low + 1e-9);
+    const inner = height - 12;
+    const level = (value: number) => y + 6 + inner - ((value - low) / (high - low)) * inner;
+    context.beginPath();
+    let last: number | null = null;
+    for (const [time, , top, end] of loaded.data) {
+      const x = this.x(time);
+      if (last !== null && plot.steps) context.lineTo(x, last);
+      if (last === null) context.moveTo(x, level(top));
+      else context.lineTo(x, level(top));
+      last = level(end);
+      context.lineTo(x, last);
+    }
+    context.strokeStyle = scene.theme.accent;
+    context.lineWidth = 1.25;
+    context.stroke();
+    const first = this.x(loaded.data[0]![0]);
+    const behind = this.x(loaded.data[loaded.data.length - 1]![0]);
+    context.lineTo(behind, level(low));
+    context.lineTo(first, level(low));
+    context.fillStyle = scene.theme.accentFill;
+    context.fill();
+    this.labelPlot(formatValue(high, plot.format), y);
+    context.fillStyle = scene.theme.faintLine;
+    context.fillRect(0, y + height - 1, scene.width, 1);
+  }
+
+  /** The highest value on the screen, on a ground of its own: the line may run below it. */
+  private labelPlot(text: string, y: number): void {
+    const { context, scene } = this;
+    const width = textWidth(context, text) + 8;
+    context.globalAlpha = 0.85;
+    context.fillStyle = scene.theme.background;
+    context.fillRect(scene.width - width - 2, y + 3, width, 15);
+    context.globalAlpha = 1;
+    context.fillStyle = scene.theme.dimText;
+    context.fillText(text, scene.width - width + 2, y + 11);
+  }
+
+  // ---- on top of it all ----
+
+  private trackMiddle(id: number): number | null {
+    for (const item of this.scene.layout.items) {
+      if (item.kind === "track" && item.track.id === id)
+        return this.itemY(item) + Math.min(item.height, ROW) / 2;
+    }
+    return null;
+  }
+
+  private paintLink(): void {
+    const { context, scene } = this;
+    if (!scene.link) return;
+    const fromY = this.trackMiddle(scene.link.fromTrack);
+    const toY = this.trackMiddle(scene.link.toTrack);
+    if (fromY === null || toY === null) return;
+    const fromX = this.x(scene.link.fromTime);
+    const toX = this.x(scene.link.toTime);
+    const bend = Math.max(30, Math.abs(toX - fromX) / 2);
+    context.strokeStyle = scene.theme.text;
+    context.lineWidth = 1.5;
+    context.setLineDash([5, 3]);
+    context.beginPath();
+    context.moveTo(fromX, fromY);
+    context.bezierCurveTo(fromX + bend, fromY, toX - bend, toY, toX, toY);
+    context.stroke();
+    context.setLineDash([]);
+    context.fillStyle = scene.theme.text;
+    context.beginPath();
+    context.arc(fromX, fromY, 3, 0, Math.PI * 2);
+    context.arc(toX, toY, 3, 0, Math.PI * 2);
+    context.fill();
+  }
+
+  private paintRange(): void {
+    const { context, scene } = this;
+    const { range } = scene.state;
+    if (!range) return;
+    const left = this.x(range.from);
+    const right = this.x(range.to);
+    context.fillStyle = scene.theme.accentFill;
+    context.fillRect(left, 0, right - left, scene.height);
+    context.fillStyle = scene.theme.accent;
+    context.fillRect(Math.round(left), 0, 1, scene.height);
+    context.fillRect(Math.round(right), 0, 1, scene.height);
+    this.paintBadge(formatTime(range.to - range.from), (left + right) / 2, 8, scene.theme.accent);
+  }
+
+  private paintMeasure(): void {
+    const { context, scene } = this;
+    const { measure } = scene.state;
+    if (!measure) return;
+    const left = this.x(measure.from);
+    const right = this.x(measure.to);
+    const y = scene.height / 2;
+    context.fillStyle = scene.theme.text;
+    context.fillRect(Math.round(left), RULER, 1, scene.height);
+    context.fillRect(Math.round(right), RULER, 1, scene.height);
+    context.fillRect(left, y, right - left, 1);
+    const label = formatTime(Math.abs(measure.to - measure.from));
+    this.paintBadge(label, (left + right) / 2, y, scene.theme.text);
+  }
+
+  private paintBadge(text: string, middle: number, y: number, colour: string): void {
+    const { context, scene } = this;
+    const width = textWidth(context, text) + 12;
+    const x = Math.min(Math.max(middle - width / 2, 2), scene.width - width - 2);
+    context.fillStyle = colour;
+    context.beginPath();
+    context.roundRect(x, y - 8, width, 16, 4);
+    context.fill();
+    context.fillStyle = scene.theme.background;
+    context.fillText(text, x + 6, y + 0.5);
+  }
+
+  private paintMarks(): void {
+    const { context, scene } = this;
+    scene.state.bookmarks.forEach((mark, index) => {
+      const x = this.x(mark.time);
+      if (x < 0 || x > scene.width) return;
+      context.fillStyle = scene.theme.loss;
+      context.fillRect(Math.round(x), 0, 1, scene.height);
+      context.beginPath();
+      context.moveTo(x - 5, 0);
+      context.lineTo(x + 5, 0);
+      context.lineTo(x + 5, 9);
+      context.lineTo(x, 13);
+      context.lineTo(x - 5, 9);
+      context.fill();
+      context.fillStyle = scene.theme.text;
+      context.fillText(mark.label, x + 8, 7);
+      this.picture.marks.push({ index, x });
+    });
+  }
+
+  private paintPointer(): void {
+    const { context, scene } = this;
+    if (scene.pointerTime === null) return;
+    const x = Math.round(this.x(scene.pointerTime));
+    context.fillStyle = scene.theme.dimText;
+    context.globalAlpha = 0.5;
+    context.fillRect(x, 0, 1, scene.height);
+    context.globalAlpha = 1;
+  }
+}
+
+export function drawTimeline(context: CanvasRenderingContext2D, scene: Scene): Picture {
+  return new Painter(context, scene).paint();
+}

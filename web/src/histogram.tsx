@@ -1,0 +1,40 @@
+// Bars of how many calls took how long.
+
+import { formatCount, formatShortTime, formatTime } from "./format";
+
+interface Props {
+  edges: number[];
+  counts: number[];
+  /** A duration to point at. */
+  mark?: number | undefined;
+  isLogCount?: boolean;
+  height: number;
+}
+
+export function Histogram({ edges, counts, mark, isLogCount, height }: Props) {
+  const level = (count: number) => (isLogCount ? Math.log10(count + 1) : count);
+  const highest = Math.max(1e-9, ...counts.map(level));
+  const markBin =
+    mark === undefined
+      ? -1
+      : counts.findIndex((_, i) => mark >= edges[i]! && mark <= edges[i + 1]!);
+  return (
+    <figure class="histogram">
+      <div class="bars" style={{ height: `${height}px` }}>
+        {counts.map((count, i) => (
+          <div
+            key={i}
+            class={`bar ${i === markBin ? "marked" : ""}`}
+            style={{ height: `${count > 0 ? Math.max(1.5, (level(count) / highest) * 100) : 0}%` }}
+            title={`${formatCount(count)} × ${formatTime(edges[i]!)} to ${formatTime(edges[i + 1]!)}`}
+          />
+        ))}
+      </div>
+      <figcaption>
+        <span>{formatShortTime(edges[0] ?? 0)}</span>
+        <span>{formatShortTime(edges[Math.floor(edges.length / 2)] ?? 0)}</span>
+        <span>{formatShortTime(edges[edges.length - 1] ?? 0)}</span>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,159 @@
+// What keys do. One table, read by the listener and by the help.
+
+import { formatTime } from "./format";
+import { getState, setState, showAll, showAround, showRange, TABS } from "./store";
+import { timelineCanvas } from "./timeline";
+
+interface Key {
+  keys: string[];
+  label: string;
+  help: string;
+  /** Does it once when pressed. */
+  run?: () => void;
+  /** Goes on while it is held: view widths or zoom steps a second. */
+  hold?: { pan?: number; zoom?: number; scroll?: number };
+}
+
+async function showSelection(): Promise<void> {
+  const { selection, range } = getState();
+  const drawn = timelineCanvas()?.picture.zones.find(
+    (zone) => zone.track === selection?.track && zone.zone === selection.zone,
+  );
+  if (drawn) showAround(drawn.start, drawn.end);
+  else if (range) showAround(range.from, range.to);
+  else showAll();
+}
+
+function addBookmark(): void {
+  const { bookmarks, view } = getState();
+  const time = Math.round(timelineCanvas()?.pointer ?? (view.from + view.to) / 2);
+  setState({ bookmarks: [...bookmarks, { time, label: formatTime(time) }] });
+}
+
+/** Steps to the neighbour of the selected zone among those on the screen. */
+function step(direction: 1 | -1): void {
+  const { selection } = getState();
+  const zones = timelineCanvas()?.picture.zones ?? [];
+  const current = zones.find(
+    (zone) => zone.track === selection?.track && zone.zone === selection.zone,
+  );
+  if (!current) return;
+  const row = zones.filter((zone) => zone.track === current.track && zone.depth === current.depth);
+  const next = row[row.indexOf(current) + direction];
+  if (next) setState({ selection: { track: next.track, zone: next.zone } });
+}
+
+/** Undoes the innermost thing first. */
+function back(): void {
+  const state = getState();
+  if (state.help || state.search) setState({ help: false, search: false });
+  else if (state.measuring) setState({ measuring: false, measure: null });
+  else if (state.measure) setState({ measure: null });
+  else if (state.selection) setState({ selection: null });
+  else setState({ range: null });
+}
+
+export const KEYS: Key[] = [
+  { keys: ["w"], label: "W", help: "Zoom in", hold: { zoom: -3.2 } },
+  { keys: ["s"], label: "S", help: "Zoom out", hold: { zoom: 3.2 } },
+  { keys: ["a", "ArrowLeft"], label: "A ←", help: "Move left", hold: { pan: -1.1 } },
+  { keys: ["d", "ArrowRight"], label: "D →", help: "Move right", hold: { pan: 1.1 } },
+  { keys: ["ArrowUp"], label: "↑", help: "Scroll up", hold: { scroll: -700 } },
+  { keys: ["ArrowDown"], label: "↓", help: "Scroll down", hold: { scroll: 700 } },
+  {
+    keys: ["f"],
+    label: "F",
+    help: "Fit the selected zone or range, else everything",
+    run: () => void showSelection(),
+  },
+  { keys: ["0"], label: "0", help: "Show the whole trace", run: showAll },
+  { keys: [".", "n"], label: "N", help: "Next zone in the row", run: () => step(1) },
+  { keys: [",", "p"], label: "P", help: "Previous zone in the row", run: () => step(-1) },
+  {
+    keys: ["b"],
+    label: "B",
+    help: "Bookmark at the pointer; click its flag to remove it",
+    run: addBookmark,
+  },
+  {
+    keys: ["m"],
+    label: "M",
+    help: "Measure: drag between two edges",
+    run: () => setState({ measuring: !getState().measuring, measure: null }),
+  },
+  { keys: ["/"], label: "/", help: "Search everywhere", run: () => setState({ search: true }) },
+  { keys: ["?"], label: "?", help: "This help", run: () => setState({ help: !getState().help }) },
+  { keys: ["Escape"], label: "Esc", help: "Close, deselect, clear", run: back },
+];
+
+export const HANDS: [string, string][] = [
+  ["Drag", "move in all directions"],
+  ["Ctrl + wheel, pinch", "zoom at the pointer"],
+  ["Wheel", "scroll the tracks; on the ruler: zoom"],
+  ["Shift + wheel", "move in time"],
+  ["Shift + drag, drag on the ruler", "select a range"],
+  ["Click", "select a zone"],
+  ["Double-click", "zoom to a zone"],
+  ["1 … 7", "the tabs below"],
+];
+
+const held = new Set<Key>();
+let lastFrame = 0;
+
+/** Moves as long as keys are held, in step with the screen. */
+function move(now: number): void {
+  const seconds = Math.min(0.05, (now - lastFrame) / 1000);
+  lastFrame = now;
+  for (const { hold } of held) {
+    const { view } = getState();
+    const span = view.to - view.from;
+    if (hold?.pan)
+      showRange(view.from + span * hold.pan * seconds, view.to + span * hold.pan * seconds);
+    if (hold?.scroll) timelineCanvas()?.scrollBy(hold.scroll * seconds);
+    if (hold?.zoom) {
+      const middle = timelineCanvas()?.pointer ?? (view.from + view.to) / 2;
+      timelineCanvas()?.zoomAt(Math.exp(hold.zoom * seconds), middle);
+    }
+  }
+  if (held.size > 0) requestAnimationFrame(move);
+}
+
+function isTyping(event: KeyboardEvent): boolean {
+  const target = event.target as HTMLElement | null;
+  return target !== null && ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName);
+}
+
+function pressed(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isTyping(event)) {
+    if (event.key === "Escape") (event.target as HTMLElement).blur();
+    return;
+  }
+  if (getState().search && event.key !== "Escape") return;
+  const tab = TABS[Number(event.key) - 1];
+  if (tab) {
+    setState({ tab });
+    return;
+  }
+  const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const key = KEYS.find((one) => one.keys.includes(letter));
+  if (!key) return;
+  event.preventDefault();
+  if (key.run && !event.repeat) key.run();
+  if (key.hold && !held.has(key)) {
+    held.add(key);
+    if (held.size === 1) {
+      lastFrame = performance.now();
+      requestAnimationFrame(move);
+    }
+  }
+}
+
+export function listenToKeys(): void {
+  window.addEventListener("keydown", pressed);
+  window.addEventListener("keyup", (event) => {
+    const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    for (const key of held) if (key.keys.includes(letter)) held.delete(key);
+  });
+  window.addEventListener("blur", () => held.clear());
+}

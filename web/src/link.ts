@@ -1,0 +1,95 @@
+// The address as a link: what is after '#' restores the view.
+
+import { getState, setState, subscribe, TABS } from "./store";
+import type { Bookmark, State, Tab } from "./store";
+import type { Range } from "./api";
+
+function writeRange(range: Range): string {
+  return `${Math.round(range.from)}~${Math.round(range.to)}`;
+}
+
+function readRange(text: string | null): Range | null {
+  const [from, to] = (text ?? "").split("~").map(Number);
+  if (from === undefined || to === undefined) return null;
+  return Number.isFinite(from) && Number.isFinite(to) && from < to ? { from, to } : null;
+}
+
+function readNumbers(text: string | null): number[] {
+  if (!text) return [];
+  return text.split(".").map(Number).filter(Number.isInteger);
+}
+
+function readBookmarks(text: string | null): Bookmark[] {
+  if (!text) return [];
+  return text
+    .split("|")
+    .map((part) => {
+      const cut = part.indexOf("~");
+      return { time: Number(part.slice(0, cut)), label: part.slice(cut + 1) };
+    })
+    .filter((bookmark) => Number.isFinite(bookmark.time));
+}
+
+/** What of a state belongs into a link. */
+export function writeLink(state: State): string {
+  const link = new URLSearchParams();
+  link.set("t", writeRange(state.view));
+  if (state.scroll > 0) link.set("y", String(Math.round(state.scroll)));
+  if (state.selection) link.set("zone", `${state.selection.track}.${state.selection.zone}`);
+  if (state.range) link.set("range", writeRange(state.range));
+  if (state.tab !== "stats") link.set("tab", state.tab);
+  if (state.find !== null) link.set("find", String(state.find));
+  if (state.filter) link.set("filter", state.filter);
+  if (state.hidden.length) link.set("hide", state.hidden.join("."));
+  if (state.pinned.length) link.set("pin", state.pinned.join("."));
+  if (state.order.length) link.set("order", state.order.join("."));
+  if (state.folded.length) link.set("fold", state.folded.join("|"));
+  if (state.bookmarks.length)
+    link.set("marks", state.bookmarks.map((mark) => `${mark.time}~${mark.label}`).join("|"));
+  return `#${link.toString()}`;
+}
+
+/** The part of the state that a link holds; nothing for what it does not say. */
+export function readLink(hash: string): Partial<State> {
+  const link = new URLSearchParams(hash.replace(/^#/, ""));
+  const found: Partial<State> = {};
+  const view = readRange(link.get("t"));
+  if (view) found.view = view;
+  found.scroll = Math.max(0, Number(link.get("y") ?? 0) || 0);
+  const [track, zone] = readNumbers(link.get("zone"));
+  if (track !== undefined && zone !== undefined) found.selection = { track, zone };
+  const range = readRange(link.get("range"));
+  if (range) found.range = range;
+  const tab = link.get("tab");
+  if (tab && (TABS as readonly string[]).includes(tab)) found.tab = tab as Tab;
+  const find = link.get("find");
+  if (find !== null && Number.isInteger(Number(find))) found.find = Number(find);
+  found.filter = link.get("filter") ?? "";
+  found.hidden = readNumbers(link.get("hide"));
+  found.pinned = readNumbers(link.get("pin"));
+  found.order = readNumbers(link.get("order"));
+  const fold = link.get("fold");
+  if (fold !== null) found.folded = fold.split("|").filter(Boolean);
+  found.bookmarks = readBookmarks(link.get("marks"));
+  return found;
+}
+
+/** Keeps the address up to date, a moment after the last change. */
+export function keepLink(): void {
+  let timer = 0;
+  let known = location.hash;
+  const write = () => {
+    // An address that someone else has just changed is about to be read, not to be overwritten.
+    if (location.hash !== known) return;
+    history.replaceState(null, "", writeLink(getState()));
+    known = location.hash;
+  };
+  subscribe(() => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(write, 200);
+  });
+  window.addEventListener("hashchange", () => {
+    known = location.hash;
+    setState(readLink(known));
+  });
+}

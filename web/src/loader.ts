@@ -1,0 +1,152 @@
+// Fetches what the timeline draws, a window somewhat larger than the screen at a time.
+//
+// Old data is drawn, stretched, until new data is there, so moving never waits. One request is
+// under way at a time; when it is answered, what the screen needs by then is asked for. What is
+// kept is what was on the screen last, so memory does not grow with the trace.
+
+import type { DataSource, Frame, Message, PlotPoint, Range } from "./api";
+import type { TrackSpans } from "./spans";
+
+export interface Window extends Range {
+  /** Nanoseconds of a pixel. */
+  grain: number;
+  revision: number;
+}
+
+export interface LoadedTrack {
+  window: Window;
+  spans: TrackSpans;
+  texts: Map<number, string>;
+}
+
+interface Loaded<T> {
+  window: Window;
+  data: T;
+}
+
+export interface Needs {
+  view: Range;
+  width: number;
+  tracks: number[];
+  plots: number[];
+  frameSets: number;
+  hasMessages: boolean;
+}
+
+/** Windows reach this much beyond the screen on both sides, in screens. */
+const MARGIN = 0.5;
+const LARGEST_WIDTH = 16384;
+const TRACKS_AT_ONCE = 256;
+const KEPT_TRACKS = 2000;
+
+export class Loader {
+  readonly tracks = new Map<number, LoadedTrack>();
+  readonly plots = new Map<number, Loaded<PlotPoint[]>>();
+  frames: Loaded<Frame[]> | null = null;
+  flags: Loaded<Message[]> | null = null;
+  private revision = 0;
+  private busy = false;
+  private needs: Needs | null = null;
+
+  constructor(
+    private readonly source: DataSource,
+    private readonly arrived: () => void,
+    private readonly failed: (error: Error) => void,
+  ) {}
+
+  /** What the screen needs now. Asks for what is missing or too coarse. */
+  want(needs: Needs): void {
+    this.needs = needs;
+    if (!this.busy && this.missing(needs).length > 0) void this.work();
+  }
+
+  /** The trace has grown: what was loaded is out of date. */
+  outdate(): void {
+    this.revision++;
+    if (this.needs) this.want(this.needs);
+  }
+
+  get isIdle(): boolean {
+    return !this.busy;
+  }
+
+  private serves(window: Window | undefined, needs: Needs): boolean {
+    if (!window || window.revision !== this.revision) return false;
+    const grain = (needs.view.to - needs.view.from) / needs.width;
+    const fits = window.from <= needs.view.from && window.to >= needs.view.to;
+    return (
+      fits &&
+      window.grain <= Math.max(1, grain * 1.4) &&
+      (window.grain >= grain / 4 || window.grain <= 1)
+    );
+  }
+
+  private windowFor(needs: Needs): { window: Window; width: number } {
+    const span = needs.view.to - needs.view.from;
+    const width = Math.min(LARGEST_WIDTH, Math.ceil(needs.width * (1 + 2 * MARGIN)));
+    const from = Math.floor(needs.view.from - span * MARGIN);
+    const to = Math.ceil(needs.view.to + span * MARGIN) + 1;
+    const grain = Math.max(1, (to - from) / width);
+    return { window: { from, to, grain, revision: this.revision }, width };
+  }
+
+  /** Loads until the screen has what it needs. */
+  private async work(): Promise<void> {
+    this.busy = true;
+    try {
+      for (;;) {
+        const loads = this.needs ? this.missing(this.needs) : [];
+        if (loads.length === 0) break;
+        await Promise.all(loads.map((load) => load()));
+        this.arrived();
+      }
+    } catch (error) {
+      this.failed(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  /** The requests that would bring what is missing. */
+  private missing(needs: Needs): (() => Promise<void>)[] {
+    const { window, width } = this.windowFor(needs);
+    const loads: (() => Promise<void>)[] = [];
+    const tracks = needs.tracks.filter((id) => !this.serves(this.tracks.get(id)?.window, needs));
+    if (tracks.length > 0)
+      loads.push(() => this.loadTracks(tracks.slice(0, TRACKS_AT_ONCE), window, width));
+    for (const id of needs.plots) {
+      if (!this.serves(this.plots.get(id)?.window, needs))
+        loads.push(() => this.loadPlot(id, window, width));
+    }
+    if (needs.frameSets > 0 && !this.serves(this.frames?.window, needs))
+      loads.push(() => this.loadFrames(window, width));
+    if (needs.hasMessages && !this.serves(this.flags?.window, needs))
+      loads.push(() => this.loadFlags(window, width));
+    return loads;
+  }
+
+  private async loadTracks(ids: number[], window: Window, width: number): Promise<void> {
+    const document = await this.source.zones(window, width, ids);
+    for (const spans of document.tracks) {
+      this.tracks.delete(spans.track);
+      this.tracks.set(spans.track, { window, spans, texts: document.texts });
+    }
+    // The map keeps the order of insertion: what was drawn longest ago goes first.
+    for (const id of this.tracks.keys()) {
+      if (this.tracks.size <= KEPT_TRACKS) break;
+      this.tracks.delete(id);
+    }
+  }
+
+  private async loadPlot(id: number, window: Window, width: number): Promise<void> {
+    this.plots.set(id, { window, data: await this.source.plot(id, window, width) });
+  }
+
+  private async loadFrames(window: Window, width: number): Promise<void> {
+    this.frames = { window, data: await this.source.frames(0, window, width) };
+  }
+
+  private async loadFlags(window: Window, width: number): Promise<void> {
+    this.flags = { window, data: await this.source.flags(window, Math.min(width, 1500)) };
+  }
+}

@@ -1,0 +1,125 @@
+// Where the page starts: finds its data, fills the state, shows the app.
+
+import { render } from "preact";
+import "./app.css";
+import { ServerSource } from "./api";
+import type { DataSource, Source } from "./api";
+import { App } from "./app";
+import { embeddedData } from "./embedded";
+import { DataContext } from "./hooks";
+import { listenToKeys } from "./keys";
+import { keepLink, readLink } from "./link";
+import { getState, setState, showAll, showRange, subscribe } from "./store";
+import { timelineCanvas } from "./timeline";
+
+/** Sources come in pages; there are few unless a program makes them up as it runs. */
+async function loadSources(source: DataSource, known: Source[]): Promise<Source[]> {
+  const sources = [...known];
+  for (;;) {
+    const answer = await source.sources(sources.length);
+    if (source.isStatic) return answer.sources;
+    sources.push(...answer.sources);
+    if (answer.sources.length === 0 || sources.length >= answer.total) return sources;
+  }
+}
+
+async function load(source: DataSource): Promise<void> {
+  const info = await source.info();
+  // While a program runs, names of sources may come after their zones.
+  const known = info.live || getState().info?.live ? [] : getState().sources;
+  const [sources, tracks, plots, losses] = await Promise.all([
+    known.length < info.sources ? loadSources(source, known) : known,
+    source.tracks(info.tracks > 10000 ? getState().filter : ""),
+    info.plots > 0 ? source.plots() : [],
+    info.lossRecords > 0 ? source.losses() : [],
+  ]);
+  setState({ info, sources, tracks: tracks.tracks, trackTotal: tracks.total, plots, losses });
+}
+
+/** While a capture runs the end moves; who follows sees the last stretch. */
+function keepUp(source: DataSource): void {
+  let isLoading = false;
+  let isStale = false;
+  const refresh = async () => {
+    if (isLoading) {
+      isStale = true;
+      return;
+    }
+    isLoading = true;
+    const before = getState().info?.end ?? 0;
+    try {
+      await load(source);
+      timelineCanvas()?.loader.outdate();
+      const { follow, view, info } = getState();
+      const grown = (info?.end ?? 0) - before;
+      if (grown > 0 && (before <= 1 || (follow && view.from <= 0))) showAll();
+      else if (follow) showRange(view.from + grown, view.to + grown);
+    } catch {
+      setState({ connection: "lost" });
+    }
+    isLoading = false;
+    if (isStale) {
+      isStale = false;
+      window.setTimeout(() => void refresh(), 200);
+    }
+  };
+  source.follow((news) => {
+    setState({ connection: news ? "open" : "lost" });
+    if (news && news.revision !== getState().info?.revision) void refresh();
+  });
+}
+
+/** With more tracks than fit, the filter is asked of the server. */
+function filterOnServer(source: DataSource): void {
+  let timer = 0;
+  subscribe((state, before) => {
+    if (state.filter === before.filter || (state.info?.tracks ?? 0) <= 10000) return;
+    window.clearTimeout(timer);
+    timer = window.setTimeout(async () => {
+      const answer = await source.tracks(state.filter);
+      setState({ tracks: answer.tracks, trackTotal: answer.total });
+    }, 150);
+  });
+}
+
+async function start(): Promise<void> {
+  const source: DataSource = embeddedData() ?? new ServerSource();
+  const link = readLink(location.hash);
+  setState(link);
+  render(
+    <DataContext.Provider value={source}>
+      <App />
+    </DataContext.Provider>,
+    document.getElementById("app")!,
+  );
+  listenToKeys();
+  try {
+    await load(source);
+  } catch (error) {
+    setState({ error: error instanceof Error ? error.message : String(error) });
+    return;
+  }
+  const { info } = getState();
+  document.title = `${info?.program || info?.name || "trace"} – Strobe`;
+  if (link.view) setState({ view: link.view });
+  else showAll();
+  if (info?.live) setState({ follow: true });
+  if ((info?.tracks ?? 0) === 0 && info?.ops && !link.tab) setState({ tab: "ops" });
+  keepLink();
+  filterOnServer(source);
+  keepUp(source);
+}
+
+// For tests: what is on the canvas, whether everything asked for has come, how long drawing takes.
+Object.assign(window, {
+  strobeTest: {
+    zones: () => timelineCanvas()?.picture.zones ?? [],
+    flags: () => timelineCanvas()?.picture.flags ?? [],
+    isSettled: () => getState().info !== null && (timelineCanvas()?.isSettled ?? false),
+    state: getState,
+    drawTimes: () => timelineCanvas()?.drawTimes ?? [],
+    loadedTracks: () => timelineCanvas()?.loader.tracks.size ?? 0,
+  },
+});
+
+void start();

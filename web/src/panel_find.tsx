@@ -1,0 +1,191 @@
+// Find zone: one source, how long its calls took, and the calls to jump to.
+
+import { useMemo, useState } from "preact/hooks";
+import type { Call, Stats } from "./api";
+import { formatCount, formatTime } from "./format";
+import { Histogram } from "./histogram";
+import { useAnswer, useData, useStore } from "./hooks";
+import { RangeChip, SourceName } from "./panel_stats";
+import { setState, showAround } from "./store";
+import { Notice, Table } from "./table";
+import type { Column } from "./table";
+import { timelineCanvas } from "./timeline";
+
+/** Selects a zone and brings it to the screen. */
+export function jumpTo(track: number, zone: number, start: number, end: number): void {
+  setState({ selection: { track, zone } });
+  showAround(start, end);
+  timelineCanvas()?.reveal(track);
+}
+
+export function Figures({ stats }: { stats: Stats }) {
+  const figures: [string, string][] = [
+    ["count", formatCount(stats.count)],
+    ["total", formatTime(stats.total)],
+    ["self", formatTime(stats.self)],
+    ["mean", formatTime(stats.mean)],
+    ["median", formatTime(stats.median)],
+    ["p99", formatTime(stats.p99)],
+    ["min", formatTime(stats.min)],
+    ["max", formatTime(stats.max)],
+    ["σ", formatTime(stats.deviation)],
+  ];
+  return (
+    <dl class="figures">
+      {figures.map(([name, figure]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd data-figure={name}>{figure}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Picker() {
+  const sources = useStore((state) => state.sources);
+  const [text, setText] = useState("");
+  const found = useMemo(() => {
+    const part = text.toLowerCase();
+    const all = sources.map(([name, file], id) => ({ id, name, file }));
+    return all.filter((one) => one.id > 0 && one.name.toLowerCase().includes(part)).slice(0, 60);
+  }, [text, sources]);
+  return (
+    <div class="panel-content">
+      <div class="toolbar">
+        <input
+          class="field wide"
+          placeholder="Which zone? Type a part of its name"
+          aria-label="Zone name"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </div>
+      <div class="pick-list">
+        {found.map((one) => (
+          <button key={one.id} onClick={() => setState({ find: one.id })}>
+            <SourceName source={one.id} />
+            <span class="dim">{one.file}</span>
+          </button>
+        ))}
+        {found.length === 0 && <div class="empty-table">No zone is called like this.</div>}
+      </div>
+    </div>
+  );
+}
+
+export function FindPanel() {
+  const data = useData();
+  const find = useStore((state) => state.find);
+  const range = useStore((state) => state.range);
+  const tracks = useStore((state) => state.tracks);
+  const info = useStore((state) => state.info);
+  const selection = useStore((state) => state.selection);
+  const [scale, setScale] = useState<"linear" | "log">("linear");
+  const [isLogCount, setLogCount] = useState(false);
+  const [order, setOrder] = useState<"longest" | "shortest" | "time">("longest");
+  const answer = useAnswer(
+    () =>
+      find === null ? null : data.find({ source: find, range, bins: 80, scale, order, count: 500 }),
+    [find, range, scale, order, info?.revision],
+    60,
+  );
+  const names = useMemo(() => new Map(tracks.map((track) => [track.id, track])), [tracks]);
+  const columns = useMemo<Column<Call>[]>(() => {
+    const name = (id: number) => {
+      const track = names.get(id);
+      return track
+        ? `${track.core ? `${track.core[1]},${track.core[2]} ` : ""}${track.name}`
+        : String(id);
+    };
+    return [
+      {
+        key: "duration",
+        title: "Duration",
+        value: (call) => call[3],
+        show: (call) => formatTime(call[3]),
+      },
+      {
+        key: "start",
+        title: "Start",
+        value: (call) => call[2],
+        show: (call) => formatTime(call[2]),
+      },
+      {
+        key: "track",
+        title: "Track",
+        isText: true,
+        width: "minmax(110px, 1.5fr)",
+        value: (call) => name(call[0]),
+      },
+    ];
+  }, [names]);
+  if (find === null) return <Picker />;
+  const found = answer.data;
+  const chosen = found?.calls.find(
+    (call) => selection && call[0] === selection.track && call[1] === selection.zone,
+  );
+  return (
+    <div class="panel-content">
+      <div class="toolbar">
+        <button
+          class="chip active"
+          onClick={() => setState({ find: null })}
+          title="Choose another zone"
+        >
+          <SourceName source={find} /> ✕
+        </button>
+        <RangeChip />
+        <div class="segments">
+          <button class={scale === "linear" ? "on" : ""} onClick={() => setScale("linear")}>
+            Linear time
+          </button>
+          <button class={scale === "log" ? "on" : ""} onClick={() => setScale("log")}>
+            Log time
+          </button>
+        </div>
+        <label class="check">
+          <input type="checkbox" checked={isLogCount} onChange={() => setLogCount(!isLogCount)} />
+          log counts
+        </label>
+        <span class="spacer" />
+        <Notice error={answer.error} isLoading={answer.isLoading && !found} />
+        <select
+          class="field"
+          value={order}
+          aria-label="Which calls"
+          onChange={(event) =>
+            setOrder(event.currentTarget.value as "longest" | "shortest" | "time")
+          }
+        >
+          <option value="longest">longest calls</option>
+          <option value="shortest">shortest calls</option>
+          <option value="time">first calls</option>
+        </select>
+      </div>
+      {found && (
+        <div class="find-body">
+          <div class="find-left">
+            <Figures stats={found} />
+            <Histogram
+              edges={found.edges}
+              counts={found.counts}
+              mark={chosen?.[3]}
+              isLogCount={isLogCount}
+              height={130}
+            />
+          </div>
+          <Table
+            columns={columns}
+            rows={found.calls}
+            rowKey={(call) => `${call[0]}.${call[1]}`}
+            sort={order === "time" ? "start" : "duration"}
+            selected={selection ? `${selection.track}.${selection.zone}` : null}
+            onSelect={(call) => jumpTo(call[0], call[1], call[2], call[2] + call[3])}
+            empty="No calls in the selection."
+          />
+        </div>
+      )}
+    </div>
+  );
+}

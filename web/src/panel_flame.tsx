@@ -1,0 +1,107 @@
+// The flame graph: where the time went, by path. Width is time, depth is nesting.
+
+import { useMemo, useState } from "preact/hooks";
+import type { FlameNode } from "./api";
+import { sourceColour } from "./colours";
+import { formatCount, formatPercent, formatTime } from "./format";
+import { useAnswer, useData, useStore, useTheme } from "./hooks";
+import { findSource, RangeChip } from "./panel_stats";
+import { Notice } from "./table";
+
+interface Box {
+  node: FlameNode;
+  number: number;
+  depth: number;
+  left: number;
+  width: number;
+}
+
+const ROW_HEIGHT = 20;
+/** Boxes narrower than this part of the whole cannot be seen. */
+const NARROWEST = 0.0004;
+
+/** Lays the paths out below `root` (0: all), heaviest first. */
+function layOut(nodes: FlameNode[], root: number): Box[] {
+  const children: number[][] = Array.from({ length: nodes.length + 1 }, () => []);
+  nodes.forEach(([parent], i) => children[parent]!.push(i + 1));
+  const totalOf = (number: number) => nodes[number - 1]![3];
+  const boxes: Box[] = [];
+  const place = (number: number, depth: number, left: number, scale: number) => {
+    const width = totalOf(number) * scale;
+    if (width < NARROWEST) return;
+    boxes.push({ node: nodes[number - 1]!, number, depth, left, width });
+    placeAll(children[number]!, depth + 1, left, scale);
+  };
+  const placeAll = (numbers: number[], depth: number, left: number, scale: number) => {
+    for (const number of numbers.sort((a, b) => totalOf(b) - totalOf(a))) {
+      place(number, depth, left, scale);
+      left += totalOf(number) * scale;
+    }
+  };
+  const roots = root === 0 ? children[0]! : [root];
+  const all = roots.reduce((sum, number) => sum + totalOf(number), 0);
+  placeAll(roots, 0, 0, 1 / Math.max(1, all));
+  return boxes;
+}
+
+export function FlamePanel() {
+  const data = useData();
+  const theme = useTheme();
+  const range = useStore((state) => state.range);
+  const sources = useStore((state) => state.sources);
+  const info = useStore((state) => state.info);
+  const [devices, setDevices] = useState((info?.zones ?? 0) === 0 && (info?.deviceZones ?? 0) > 0);
+  const [root, setRoot] = useState(0);
+  const answer = useAnswer(() => data.flame(range, devices), [range, devices, info?.revision], 120);
+  const nodes = answer.data?.nodes ?? [];
+  const boxes = useMemo(() => layOut(nodes, root <= nodes.length ? root : 0), [nodes, root]);
+  const rows = boxes.reduce((deepest, box) => Math.max(deepest, box.depth + 1), 0);
+  const name = (source: number) => sources[source]?.[0] || "???";
+  return (
+    <div class="panel-content">
+      <div class="toolbar">
+        <div class="segments">
+          <button class={devices ? "" : "on"} onClick={() => (setDevices(false), setRoot(0))}>
+            Host
+          </button>
+          <button class={devices ? "on" : ""} onClick={() => (setDevices(true), setRoot(0))}>
+            Device
+          </button>
+        </div>
+        <RangeChip />
+        {root !== 0 && (
+          <button class="chip active" onClick={() => setRoot(0)}>
+            {name(nodes[root - 1]?.[1] ?? 0)} ✕
+          </button>
+        )}
+        <span class="spacer" />
+        <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
+        <span class="dim">Click to look inside, double-click to find the zone</span>
+      </div>
+      {nodes.length === 0 && !answer.isLoading && (
+        <div class="empty-table">No zones here. Widen the selection.</div>
+      )}
+      <div class="flame">
+        <div class="flame-body" style={{ height: `${rows * ROW_HEIGHT}px` }}>
+          {boxes.map((box) => (
+            <div
+              key={box.number}
+              class="flame-box"
+              style={{
+                left: `${box.left * 100}%`,
+                width: `calc(${box.width * 100}% - 1px)`,
+                top: `${box.depth * ROW_HEIGHT}px`,
+                background: sourceColour(theme, sources[box.node[1]]),
+              }}
+              title={`${name(box.node[1])}\n${formatTime(box.node[3])} (${formatPercent(box.width)}), self ${formatTime(box.node[4])}, ${formatCount(box.node[2])} calls`}
+              onClick={() => setRoot(box.number === root ? 0 : box.number)}
+              onDblClick={() => findSource(box.node[1])}
+            >
+              {box.width > 0.015 ? name(box.node[1]) : ""}
+            </div>
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+// Messages and signposts: a list to filter and to jump from.
+
+import { useMemo, useState } from "preact/hooks";
+import type { Message } from "./api";
+import { fromTrace } from "./colours";
+import { formatCount, formatTime } from "./format";
+import { useAnswer, useData, useStore } from "./hooks";
+import { RangeChip } from "./panel_stats";
+import { getState, showRange } from "./store";
+import { Notice, Table } from "./table";
+import type { Column } from "./table";
+
+const SEVERITIES = ["trace", "debug", "info", "warning", "error", "fatal"];
+const LISTED = 2000;
+
+function jump(message: Message): void {
+  const { view } = getState();
+  const half = (view.to - view.from) / 2;
+  showRange(message.time - half, message.time + half);
+}
+
+export function MessagesPanel() {
+  const data = useData();
+  const range = useStore((state) => state.range);
+  const tracks = useStore((state) => state.tracks);
+  const info = useStore((state) => state.info);
+  const [filter, setFilter] = useState("");
+  const answer = useAnswer(
+    () => data.messages(range, filter, LISTED),
+    [range, filter, info?.revision],
+    100,
+  );
+  const columns = useMemo<Column<Message>[]>(
+    () => [
+      {
+        key: "time",
+        title: "Time",
+        width: "130px",
+        value: (message) => message.time,
+        show: (message) => formatTime(message.time),
+      },
+      {
+        key: "severity",
+        title: "Severity",
+        isText: true,
+        width: "90px",
+        value: (message) => message.severity,
+        show: (message) => SEVERITIES[message.severity] ?? String(message.severity),
+      },
+      {
+        key: "text",
+        title: "Message",
+        isText: true,
+        width: "minmax(240px, 5fr)",
+        value: (message) => message.text,
+        show: (message) => (
+          <>
+            <i
+              class="swatch"
+              style={message.colour === 0xffffffff ? {} : { background: fromTrace(message.colour) }}
+            />
+            {message.text}
+          </>
+        ),
+      },
+      {
+        key: "track",
+        title: "Thread",
+        isText: true,
+        width: "minmax(110px, 1fr)",
+        value: (message) => tracks.find((track) => track.id === message.track)?.name ?? "",
+      },
+    ],
+    [tracks],
+  );
+  const matched = answer.data?.matched ?? 0;
+  return (
+    <div class="panel-content">
+      <div class="toolbar">
+        <input
+          class="field"
+          placeholder="Filter messages"
+          aria-label="Filter messages"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+        <RangeChip />
+        <span class="spacer" />
+        <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
+        <span class="dim">
+          {matched > LISTED ? `the first ${formatCount(LISTED)} of ` : ""}
+          {formatCount(matched)} messages
+        </span>
+      </div>
+      <Table
+        columns={columns}
+        rows={answer.data?.messages ?? []}
+        rowKey={(message) => message.id}
+        sort="time"
+        onSelect={jump}
+        empty={answer.isLoading ? "" : "No messages here."}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,236 @@
+// The ops report: what each operation cost, what bounds it, what to try.
+
+import { useMemo, useState } from "preact/hooks";
+import type { Op, OpGroup, OpsReport } from "./api";
+import { nameColour } from "./colours";
+import { formatCount, formatPercent } from "./format";
+import { useAnswer, useData, useStore, useTheme } from "./hooks";
+import { setState } from "./store";
+import { Notice, Table } from "./table";
+import type { Column } from "./table";
+
+type OpColumn = Column<Op> & { isOptional?: boolean };
+
+const missing = -Infinity;
+
+function number(
+  key: keyof Op & string,
+  title: string,
+  digits: number,
+  unit: string,
+  isOptional = false,
+): OpColumn {
+  return {
+    key,
+    title,
+    isOptional,
+    value: (op) => (op[key] as number | null) ?? missing,
+    show: (op) => {
+      const value = op[key] as number | null;
+      return value === null ? "" : `${value.toFixed(digits)}${unit}`;
+    },
+  };
+}
+
+const COLUMNS: OpColumn[] = [
+  { key: "id", title: "ID", width: "64px", value: (op) => op.id },
+  {
+    key: "op_code",
+    title: "Op",
+    isText: true,
+    width: "minmax(240px, 3fr)",
+    value: (op) => op.op_code,
+  },
+  {
+    key: "bound",
+    title: "Bound",
+    isText: true,
+    width: "80px",
+    value: (op) => op.bound ?? "",
+    show: (op) =>
+      op.bound ? <span class={`bound ${op.bound.toLowerCase()}`}>{op.bound}</span> : "",
+  },
+  number("total_percent", "Total %", 1, " %"),
+  number("device_time_us", "Device time", 1, " µs"),
+  number("gap_us", "Gap", 1, " µs"),
+  number("cores", "Cores", 0, "", true),
+  number("dram_gb_per_s", "DRAM", 0, " GB/s", true),
+  number("dram_percent", "DRAM %", 1, " %"),
+  number("tflops", "FLOPs", 1, " T", true),
+  number("flops_percent", "FLOPs %", 1, " %"),
+  number("utilisation_percent", "Util %", 1, " %", true),
+  {
+    key: "math_fidelity",
+    title: "Fidelity",
+    isText: true,
+    isOptional: true,
+    width: "minmax(120px, 1.2fr)",
+    value: (op) => op.math_fidelity ?? "",
+  },
+];
+
+type Grouping = "op" | "category" | "memory";
+
+/** Device time by kind of op, by category, or by where the first input lies. */
+function groupOps(
+  report: OpsReport,
+  grouping: Grouping,
+): { name: string; us: number; count: number }[] {
+  if (grouping !== "memory") {
+    const key =
+      grouping === "op" ? (group: OpGroup) => group.group : (group: OpGroup) => group.category;
+    return addUp(report.summary.map((group) => [key(group), group.device_time_us, group.op_count]));
+  }
+  const ops = report.ops.filter((op) => !op.is_signpost && !op.is_host_op);
+  return addUp(
+    ops.map((op) => [
+      op.input_0_memory?.replace(/^DEV_\d+_/, "").toLowerCase() ?? "unknown",
+      op.device_time_us ?? 0,
+      1,
+    ]),
+  );
+}
+
+function addUp(parts: [name: string, us: number, count: number][]) {
+  const sums = new Map<string, { name: string; us: number; count: number }>();
+  for (const [name, us, count] of parts) {
+    const sum = sums.get(name) ?? { name, us: 0, count: 0 };
+    sum.us += us;
+    sum.count += count;
+    sums.set(name, sum);
+  }
+  return [...sums.values()].sort((a, b) => b.us - a.us);
+}
+
+function SummaryBar({ report, grouping }: { report: OpsReport; grouping: Grouping }) {
+  const theme = useTheme();
+  const groups = groupOps(report, grouping);
+  const total = Math.max(
+    1e-9,
+    groups.reduce((sum, group) => sum + group.us, 0),
+  );
+  return (
+    <div class="summary-bar" role="img" aria-label={`Device time by ${grouping}`}>
+      {groups.map((group) => (
+        <div
+          key={group.name}
+          style={{ flexGrow: group.us / total, background: nameColour(theme, group.name) }}
+          title={`${group.name}: ${group.us.toFixed(0)} µs in ${group.count} ops (${formatPercent(group.us / total)})`}
+        >
+          {group.us / total > 0.07 ? group.name : ""}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Verdict({ report }: { report: OpsReport }) {
+  return (
+    <div class="verdict">
+      <p>{report.verdict.where_the_time_went}</p>
+      <p>
+        <strong>Biggest opportunity</strong> {report.verdict.biggest_opportunity}
+      </p>
+      <p>
+        <strong>What to do first</strong> {report.verdict.what_to_do_first}
+      </p>
+    </div>
+  );
+}
+
+function Advice({ op }: { op: Op }) {
+  const kernels = () => setState({ tab: "device" });
+  return (
+    <div class="advice">
+      <h3>{op.op_code}</h3>
+      <p class="dim">
+        ID {op.id} · {op.input_0_memory ?? "no input"} · {op.math_fidelity ?? "no fidelity"}
+      </p>
+      {(op.advice ?? []).length === 0 && <p class="dim">Nothing to suggest for this one.</p>}
+      <ul>
+        {(op.advice ?? []).map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      <button class="button" onClick={kernels}>
+        Show the device
+      </button>
+    </div>
+  );
+}
+
+export function OpsPanel() {
+  const data = useData();
+  const info = useStore((state) => state.info);
+  const [filter, setFilter] = useState("");
+  const [chosen, setChosen] = useState<number | null>(null);
+  const [grouping, setGrouping] = useState<Grouping>("op");
+  const [isWide, setWide] = useState(false);
+  const answer = useAnswer(() => (info?.ops ? data.ops() : null), [info?.ops]);
+  const report = answer.data;
+  const ops = useMemo(
+    () =>
+      (report?.ops ?? []).filter((op) => op.op_code.toLowerCase().includes(filter.toLowerCase())),
+    [report, filter],
+  );
+  const columns = useMemo(() => COLUMNS.filter((column) => isWide || !column.isOptional), [isWide]);
+  if (!info?.ops)
+    return (
+      <div class="empty-table">
+        There is no ops report with this trace. `strobe view FOLDER` takes the one in the folder,
+        `--ops PATH` names one.
+      </div>
+    );
+  const op = ops.find((one) => one.id === chosen);
+  const most = Math.max(1e-9, ...ops.map((one) => one.total_percent ?? 0));
+  return (
+    <div class="panel-content">
+      <div class="toolbar">
+        <input
+          class="field"
+          placeholder="Filter ops"
+          aria-label="Filter ops"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+        <div class="segments" aria-label="Summary by">
+          {(["op", "category", "memory"] as const).map((one) => (
+            <button key={one} class={grouping === one ? "on" : ""} onClick={() => setGrouping(one)}>
+              by {one}
+            </button>
+          ))}
+        </div>
+        <label class="check">
+          <input type="checkbox" checked={isWide} onChange={() => setWide(!isWide)} />
+          all columns
+        </label>
+        <span class="spacer" />
+        <Notice error={answer.error} isLoading={answer.isLoading && !report} />
+        {report && (
+          <span class="dim">
+            {formatCount(report.totals.device_ops)} device ops ·{" "}
+            {report.totals.device_time_us.toFixed(0)} µs · {report.architecture}
+          </span>
+        )}
+      </div>
+      {report && (
+        <>
+          <SummaryBar report={report} grouping={grouping} />
+          <div class="ops-body">
+            <Table
+              columns={columns}
+              rows={ops}
+              rowKey={(row) => row.id}
+              sort="total_percent"
+              part={(row) => (row.total_percent ?? 0) / most}
+              selected={chosen}
+              onSelect={(row) => setChosen(row.id)}
+              empty="No op is called like this."
+            />
+            <aside class="ops-side">{op ? <Advice op={op} /> : <Verdict report={report} />}</aside>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

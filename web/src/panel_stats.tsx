@@ -1,0 +1,161 @@
+// Statistics per source, of the whole trace or of what is selected.
+
+import { useMemo, useState } from "preact/hooks";
+import type { StatsRow } from "./api";
+import { sourceColour } from "./colours";
+import { formatCount, formatPercent, formatTime } from "./format";
+import { useAnswer, useData, useStore, useTheme } from "./hooks";
+import { setState } from "./store";
+import { Notice, Table } from "./table";
+import type { Column } from "./table";
+
+export function findSource(source: number): void {
+  setState({ find: source, tab: "find" });
+}
+
+function Place({ source }: { source: number }) {
+  const sources = useStore((state) => state.sources);
+  const [, file, line] = sources[source] ?? ["", "", 0];
+  return <span class="dim">{file ? `${file}:${line}` : "–"}</span>;
+}
+
+export function SourceName({ source }: { source: number }) {
+  const theme = useTheme();
+  const sources = useStore((state) => state.sources);
+  return (
+    <>
+      <i class="swatch" style={{ background: sourceColour(theme, sources[source]) }} />
+      {sources[source]?.[0] || "???"}
+    </>
+  );
+}
+
+function time(key: keyof StatsRow, title: string, help: string): Column<StatsRow> {
+  return { key, title, help, value: (row) => row[key], show: (row) => formatTime(row[key]) };
+}
+
+export function RangeChip() {
+  const range = useStore((state) => state.range);
+  if (!range) return <span class="dim">whole trace</span>;
+  return (
+    <button
+      class="chip active"
+      title="Back to the whole trace"
+      onClick={() => setState({ range: null })}
+    >
+      selection of {formatTime(range.to - range.from)} ✕
+    </button>
+  );
+}
+
+export function StatsPanel() {
+  const data = useData();
+  const range = useStore((state) => state.range);
+  const tracks = useStore((state) => state.tracks);
+  const sources = useStore((state) => state.sources);
+  const info = useStore((state) => state.info);
+  const [filter, setFilter] = useState("");
+  const [devices, setDevices] = useState((info?.zones ?? 0) === 0 && (info?.deviceZones ?? 0) > 0);
+  const [track, setTrack] = useState<number | null>(null);
+  const answer = useAnswer(
+    () => data.stats({ range, track, devices, filter }),
+    [range, track, devices, filter, info?.revision],
+    120,
+  );
+  const rows = answer.data?.rows ?? [];
+  const total = useMemo(() => rows.reduce((sum, row) => sum + row.self, 0), [rows]);
+  const columns = useMemo<Column<StatsRow>[]>(
+    () => [
+      {
+        key: "name",
+        title: "Name",
+        isText: true,
+        width: "minmax(220px, 2.4fr)",
+        value: (row) => sources[row.source]?.[0] ?? "",
+        show: (row) => <SourceName source={row.source} />,
+      },
+      {
+        key: "count",
+        title: "Count",
+        value: (row) => row.count,
+        show: (row) => formatCount(row.count),
+      },
+      time("total", "Total", "Sum of durations"),
+      time("self", "Self", "Without what ran inside"),
+      {
+        key: "part",
+        title: "Self %",
+        value: (row) => row.self,
+        show: (row) => formatPercent(row.self / total),
+      },
+      time("mean", "Mean", "Sort by Mean"),
+      time("median", "Median", "Half are at most this long"),
+      time("p99", "p99", "99 % are at most this long"),
+      time("min", "Min", "Sort by Min"),
+      time("max", "Max", "Sort by Max"),
+      time("deviation", "σ", "Standard deviation"),
+      {
+        key: "place",
+        title: "Source",
+        isText: true,
+        width: "minmax(150px, 1.4fr)",
+        value: (row) => sources[row.source]?.[1] ?? "",
+        show: (row) => <Place source={row.source} />,
+      },
+    ],
+    [sources, total],
+  );
+  return (
+    <div class="panel-content">
+      <div class="toolbar">
+        <input
+          class="field"
+          placeholder="Filter by name"
+          aria-label="Filter by name"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+        <div class="segments" role="radiogroup" aria-label="Which zones">
+          <button class={devices ? "" : "on"} onClick={() => (setDevices(false), setTrack(null))}>
+            Host
+          </button>
+          <button class={devices ? "on" : ""} onClick={() => (setDevices(true), setTrack(null))}>
+            Device
+          </button>
+        </div>
+        <select
+          class="field"
+          aria-label="Track"
+          value={track ?? ""}
+          onChange={(event) =>
+            setTrack(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))
+          }
+        >
+          <option value="">all tracks</option>
+          {tracks
+            .filter((one) => (one.kind === "lane") === devices)
+            .slice(0, 500)
+            .map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.core ? `${one.core[1]},${one.core[2]} ` : ""}
+                {one.name}
+              </option>
+            ))}
+        </select>
+        <RangeChip />
+        <span class="spacer" />
+        <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
+        <span class="dim">{formatCount(rows.length)} sources</span>
+      </div>
+      <Table
+        columns={columns}
+        rows={rows}
+        rowKey={(row) => row.source}
+        sort="total"
+        part={(row) => (total > 0 ? row.self / total : 0)}
+        onSelect={(row) => findSource(row.source)}
+        empty={answer.isLoading ? "" : "No zones here. Widen the selection, or clear the filter."}
+      />
+    </div>
+  );
+}

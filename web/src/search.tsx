@@ -1,0 +1,111 @@
+// Search everywhere: zones, tracks, messages, in one box.
+
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { formatTime } from "./format";
+import { useAnswer, useData } from "./hooks";
+import { findSource } from "./panel_stats";
+import { getState, setState, showRange } from "./store";
+import { timelineCanvas } from "./timeline";
+
+interface Hit {
+  key: string;
+  kind: string;
+  text: string;
+  note: string;
+  open: () => void;
+}
+
+function useHits(text: string): { hits: Hit[]; isLoading: boolean } {
+  const data = useData();
+  const answer = useAnswer(() => (text.trim() ? data.search(text.trim()) : null), [text], 80);
+  const found = answer.data;
+  if (!found) return { hits: [], isLoading: answer.isLoading };
+  const hits: Hit[] = [
+    ...found.sources.map(({ id, source }) => ({
+      key: `s${id}`,
+      kind: "zone",
+      text: source[0] || "???",
+      note: source[1] ? `${source[1]}:${source[2]}` : "",
+      open: () => findSource(id),
+    })),
+    ...found.tracks.map((track) => ({
+      key: `t${track.id}`,
+      kind: "track",
+      text: track.name,
+      note: "",
+      open: () => {
+        setState({ filter: "" });
+        timelineCanvas()?.reveal(track.id);
+      },
+    })),
+    ...found.messages.map((message) => ({
+      key: `m${message.id}`,
+      kind: "message",
+      text: message.text,
+      note: formatTime(message.time),
+      open: () => {
+        const { view } = getState();
+        const half = (view.to - view.from) / 2;
+        showRange(message.time - half, message.time + half);
+        setState({ tab: "messages" });
+      },
+    })),
+  ];
+  return { hits, isLoading: answer.isLoading };
+}
+
+export function SearchBox() {
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  const { hits, isLoading } = useHits(text);
+  // Before the next key comes: whoever types on must not miss a letter.
+  useLayoutEffect(() => input.current?.focus(), []);
+  useEffect(() => setChosen(0), [text]);
+  const open = (hit: Hit | undefined) => {
+    if (!hit) return;
+    setState({ search: false });
+    hit.open();
+  };
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") setChosen(Math.min(hits.length - 1, chosen + 1));
+    else if (event.key === "ArrowUp") setChosen(Math.max(0, chosen - 1));
+    else if (event.key === "Enter") open(hits[chosen]);
+    else if (event.key === "Escape") setState({ search: false });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="overlay" onClick={() => setState({ search: false })}>
+      <div
+        class="search"
+        role="dialog"
+        aria-label="Search"
+        onClick={(event) => event.stopPropagation()}
+      >
+        <input
+          ref={input}
+          placeholder="Search zones, tracks, messages"
+          aria-label="Search"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={pressed}
+        />
+        <div class="hits">
+          {hits.map((hit, i) => (
+            <button key={hit.key} class={i === chosen ? "chosen" : ""} onClick={() => open(hit)}>
+              <span class="hit-kind">{hit.kind}</span>
+              <span class="label-text">{hit.text}</span>
+              <span class="dim">{hit.note}</span>
+            </button>
+          ))}
+          {text && hits.length === 0 && !isLoading && (
+            <p class="dim pad">Nothing is called like this.</p>
+          )}
+          {!text && <p class="dim pad">↑ ↓ to choose, Enter to open, Esc to close</p>}
+        </div>
+      </div>
+    </div>
+  );
+}

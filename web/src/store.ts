@@ -1,0 +1,171 @@
+// The state of the page: what is shown, chosen and arranged. What a link should restore goes into
+// the address (see link.ts); what is a person's habit (theme, sizes) into the browser's storage.
+
+import type { Info, Loss, Plot, Range, Source, Track } from "./api";
+
+export const TABS = ["stats", "find", "messages", "ops", "device", "flame", "info"] as const;
+export type Tab = (typeof TABS)[number];
+
+export const TAB_NAMES: Record<Tab, string> = {
+  stats: "Statistics",
+  find: "Find zone",
+  messages: "Messages",
+  ops: "Ops",
+  device: "Device",
+  flame: "Flame graph",
+  info: "Info",
+};
+
+export interface ZoneRef {
+  track: number;
+  zone: number;
+}
+
+export interface Bookmark {
+  time: number;
+  label: string;
+}
+
+export interface State {
+  info: Info | null;
+  sources: Source[];
+  tracks: Track[];
+  trackTotal: number;
+  plots: Plot[];
+  losses: Loss[];
+  /** The stretch of time on the screen. */
+  view: Range;
+  /** How far the tracks are scrolled, in pixels. */
+  scroll: number;
+  selection: ZoneRef | null;
+  range: Range | null;
+  measure: Range | null;
+  measuring: boolean;
+  tab: Tab;
+  /** The source that "find zone" is about. */
+  find: number | null;
+  filter: string;
+  hidden: number[];
+  pinned: number[];
+  /** Groups that are folded away, and tracks shown as one row; both by key. */
+  folded: string[];
+  /** Tracks in the order a person gave them, before all others. */
+  order: number[];
+  bookmarks: Bookmark[];
+  follow: boolean;
+  connection: "open" | "lost";
+  help: boolean;
+  search: boolean;
+  error: string | null;
+  theme: "light" | "dark" | "system";
+  panelHeight: number;
+  labelWidth: number;
+  detailWidth: number;
+}
+
+const HABITS = ["theme", "panelHeight", "labelWidth", "detailWidth"] as const;
+const STORAGE_KEY = "strobe-view";
+
+function storedHabits(): Partial<State> {
+  try {
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}") as Partial<State>;
+  } catch {
+    return {};
+  }
+}
+
+let state: State = {
+  info: null,
+  sources: [],
+  tracks: [],
+  trackTotal: 0,
+  plots: [],
+  losses: [],
+  view: { from: 0, to: 1 },
+  scroll: 0,
+  selection: null,
+  range: null,
+  measure: null,
+  measuring: false,
+  tab: "stats",
+  find: null,
+  filter: "",
+  hidden: [],
+  pinned: [],
+  folded: [],
+  order: [],
+  bookmarks: [],
+  follow: false,
+  connection: "open",
+  help: false,
+  search: false,
+  error: null,
+  theme: "system",
+  panelHeight: 300,
+  labelWidth: 220,
+  detailWidth: 320,
+  ...storedHabits(),
+};
+
+type Listener = (state: State, before: State) => void;
+const listeners = new Set<Listener>();
+
+export function getState(): State {
+  return state;
+}
+
+export function setState(change: Partial<State>): void {
+  const before = state;
+  state = { ...state, ...change };
+  if (HABITS.some((habit) => habit in change)) keepHabits();
+  for (const listener of [...listeners]) listener(state, before);
+}
+
+export function subscribe(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function keepHabits(): void {
+  try {
+    const habits = Object.fromEntries(HABITS.map((habit) => [habit, state[habit]]));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(habits));
+  } catch {
+    // A page from a file may have no storage; then habits last as long as the page.
+  }
+}
+
+/** The end of what can be looked at. */
+export function traceEnd(): number {
+  return Math.max(1, state.info?.end ?? 1);
+}
+
+const SHORTEST_VIEW = 20;
+
+/** Shows a stretch of time, kept within reach of the trace. */
+export function showRange(from: number, to: number): void {
+  const end = traceEnd();
+  const longest = end * 1.2 + 1000;
+  let span = Math.min(longest, Math.max(SHORTEST_VIEW, to - from));
+  if (!Number.isFinite(span)) span = longest;
+  const middle = (from + to) / 2;
+  const lowest = -span * 0.5;
+  const highest = end + span * 0.5 - span;
+  const start = Math.min(Math.max(middle - span / 2, lowest), Math.max(lowest, highest));
+  setState({ view: { from: start, to: start + span } });
+}
+
+/** Moves so that a stretch fills a part of the screen. */
+export function showAround(from: number, to: number): void {
+  const length = Math.max(to - from, SHORTEST_VIEW);
+  showRange(from - length * 0.75, to + length * 0.75);
+}
+
+export function showAll(): void {
+  const end = traceEnd();
+  showRange(-end * 0.01, end * 1.01);
+}
+
+export function toggled<T>(list: T[], item: T): T[] {
+  return list.includes(item) ? list.filter((other) => other !== item) : [...list, item];
+}

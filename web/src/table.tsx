@@ -1,0 +1,118 @@
+// A table that sorts by any column and draws only the rows on the screen.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+export interface Column<T> {
+  key: string;
+  title: string;
+  /** What the column is sorted by. */
+  value: (row: T) => number | string;
+  /** What is shown; the value itself without it. */
+  show?: (row: T) => ComponentChildren;
+  isText?: boolean;
+  width?: string;
+  help?: string;
+}
+
+interface Props<T> {
+  columns: Column<T>[];
+  rows: T[];
+  rowKey: (row: T) => string | number;
+  sort: string;
+  /** A bar behind the first column: a part of one. */
+  part?: (row: T) => number;
+  selected?: string | number | null;
+  onSelect?: (row: T) => void;
+  empty: string;
+}
+
+const ROW_HEIGHT = 26;
+
+function compare(a: number | string, b: number | string): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b));
+}
+
+export function Table<T>(props: Props<T>) {
+  const { columns, rows } = props;
+  const [sort, setSort] = useState({ key: props.sort, isDown: true });
+  const [scroll, setScroll] = useState(0);
+  const [height, setHeight] = useState(400);
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => setHeight(body.current?.clientHeight ?? 400));
+    observer.observe(body.current!);
+    return () => observer.disconnect();
+  }, []);
+  const sorted = useMemo(() => {
+    const column = columns.find((one) => one.key === sort.key) ?? columns[0]!;
+    const direction = sort.isDown ? -1 : 1;
+    return [...rows].sort((a, b) => direction * compare(column.value(a), column.value(b)));
+  }, [rows, sort, columns]);
+  const click = (column: Column<T>) =>
+    setSort({ key: column.key, isDown: sort.key === column.key ? !sort.isDown : !column.isText });
+  const first = Math.max(0, Math.floor(scroll / ROW_HEIGHT) - 5);
+  const visible = sorted.slice(first, first + Math.ceil(height / ROW_HEIGHT) + 10);
+  const template = columns.map((column) => column.width ?? "minmax(84px, 1fr)").join(" ");
+  return (
+    <div class="table" role="table">
+      <div
+        class="table-body"
+        ref={body}
+        onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
+      >
+        <div class="table-row table-head" role="row" style={{ gridTemplateColumns: template }}>
+          {columns.map((column) => (
+            <button
+              key={column.key}
+              role="columnheader"
+              class={`${column.isText ? "text" : "number"} ${sort.key === column.key ? "sorted" : ""}`}
+              title={column.help ?? `Sort by ${column.title}`}
+              aria-sort={
+                sort.key === column.key ? (sort.isDown ? "descending" : "ascending") : "none"
+              }
+              onClick={() => click(column)}
+            >
+              {column.title}
+              <span class="arrow">{sort.key === column.key ? (sort.isDown ? "↓" : "↑") : ""}</span>
+            </button>
+          ))}
+        </div>
+        {rows.length === 0 && <div class="empty-table">{props.empty}</div>}
+        <div style={{ height: `${first * ROW_HEIGHT}px` }} />
+        {visible.map((row) => (
+          <div
+            key={props.rowKey(row)}
+            role="row"
+            class={`table-row ${props.onSelect ? "clickable" : ""} ${
+              props.selected === props.rowKey(row) ? "selected" : ""
+            }`}
+            style={{
+              gridTemplateColumns: template,
+              "--part": `${Math.min(100, (props.part?.(row) ?? 0) * 100)}%`,
+            }}
+            onClick={() => props.onSelect?.(row)}
+          >
+            {columns.map((column) => (
+              <span key={column.key} role="cell" class={column.isText ? "text" : "number"}>
+                {column.show ? column.show(row) : column.value(row)}
+              </span>
+            ))}
+          </div>
+        ))}
+        <div
+          style={{
+            height: `${Math.max(0, sorted.length - first - visible.length) * ROW_HEIGHT}px`,
+          }}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** What a panel says while it has nothing to show. */
+export function Notice({ error, isLoading }: { error: string | null; isLoading: boolean }) {
+  if (error) return <div class="notice error">{error}</div>;
+  return isLoading ? <div class="notice">Counting…</div> : null;
+}

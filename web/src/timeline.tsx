@@ -1,0 +1,399 @@
+// The timeline: overview, track labels, canvas, tooltip.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Track } from "./api";
+import { TimelineCanvas } from "./canvas";
+import type { Hover } from "./canvas";
+import { topHeight } from "./draw";
+import type { Drawn } from "./draw";
+import { formatCount, formatShortTime, formatTime } from "./format";
+import { useAnswer, useData, useStore, useTheme } from "./hooks";
+import { movedOrder, trackKey, trackLabel } from "./layout";
+import type { Item, Layout } from "./layout";
+import { getState, setState, showRange, toggled, traceEnd } from "./store";
+import { Icon } from "./icons";
+
+let current: TimelineCanvas | null = null;
+
+/** The canvas on the page, for keys and panels that move it. */
+export function timelineCanvas(): TimelineCanvas | null {
+  return current;
+}
+
+// ---- overview ----
+
+function drawOverview(
+  canvas: HTMLCanvasElement,
+  host: number[],
+  device: number[],
+  colours: string[],
+) {
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = canvas.clientWidth * ratio;
+  canvas.height = canvas.clientHeight * ratio;
+  const context = canvas.getContext("2d")!;
+  const hasDevice = device.some((part) => part > 0);
+  const rows = hasDevice ? [host, device] : [host];
+  const height = canvas.height / rows.length;
+  rows.forEach((parts, row) => {
+    context.fillStyle = colours[row]!;
+    parts.forEach((part, i) => {
+      const left = (i / parts.length) * canvas.width;
+      const width = canvas.width / parts.length + 0.5;
+      const bar = Math.max(part > 0 ? 1 : 0, part * (height - 3 * ratio));
+      context.fillRect(left, (row + 1) * height - bar, width, bar);
+    });
+  });
+}
+
+export function OverviewStrip() {
+  const data = useData();
+  const theme = useTheme();
+  const view = useStore((state) => state.view);
+  const info = useStore((state) => state.info);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { data: overview } = useAnswer(() => data.overview(600), [info?.revision]);
+  useEffect(() => {
+    if (!canvas.current || !overview) return;
+    drawOverview(canvas.current, overview.host, overview.device, [
+      theme.hostBusy,
+      theme.deviceBusy,
+    ]);
+  }, [overview, theme]);
+  const end = traceEnd();
+  const left = Math.max(0, (view.from / end) * 100);
+  const right = Math.min(100, (view.to / end) * 100);
+  const move = (event: PointerEvent) => {
+    if (event.buttons === 0) return;
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const middle = ((event.clientX - box.left) / box.width) * end;
+    const { from, to } = getState().view;
+    showRange(middle - (to - from) / 2, middle + (to - from) / 2);
+  };
+  return (
+    <div
+      class="overview"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        move(event);
+      }}
+      onPointerMove={move}
+      title="The whole trace: how busy host and devices are. Drag to move the view."
+    >
+      <canvas ref={canvas} />
+      <div
+        class="overview-window"
+        style={{ left: `${left}%`, width: `${Math.max(0.3, right - left)}%` }}
+      />
+    </div>
+  );
+}
+
+// ---- labels ----
+
+function TrackButtons({ track, isPinned }: { track: Track; isPinned: boolean }) {
+  const { pinned, hidden } = getState();
+  return (
+    <span class="track-buttons">
+      <button
+        title={isPinned ? "Unpin" : "Pin to the top"}
+        onClick={() => setState({ pinned: toggled(pinned, track.id) })}
+      >
+        <Icon name="pin" />
+      </button>
+      <button
+        title="Move up"
+        onClick={() => setState({ order: movedOrder(getState(), track, -1) })}
+      >
+        <Icon name="up" />
+      </button>
+      <button
+        title="Move down"
+        onClick={() => setState({ order: movedOrder(getState(), track, 1) })}
+      >
+        <Icon name="down" />
+      </button>
+      <button title="Hide" onClick={() => setState({ hidden: toggled(hidden, track.id) })}>
+        <Icon name="hide" />
+      </button>
+    </span>
+  );
+}
+
+function Label({ item, y }: { item: Item; y: number }) {
+  const style = { top: `${y}px`, height: `${item.height}px` };
+  const fold = (key: string) => setState({ folded: toggled(getState().folded, key) });
+  if (item.kind === "group") {
+    return (
+      <div class="label group-label" style={style} onClick={() => fold(item.key)}>
+        <Icon name={item.isFolded ? "closed" : "open"} />
+        <span class="label-text">{item.name || "program"}</span>
+        <span class="label-note">{formatCount(item.count)}</span>
+      </div>
+    );
+  }
+  if (item.kind === "plot") {
+    return (
+      <div class="label plot-label" style={style}>
+        <span class="label-text">{item.plot.name || "processor use"}</span>
+      </div>
+    );
+  }
+  const { track } = item;
+  const plusMinus =
+    track.uncertainty !== undefined ? `± ${formatShortTime(track.uncertainty)}` : "";
+  const isDeep = track.depth > 1;
+  return (
+    <div
+      class={`label track-label ${item.isFolded ? "folded" : ""}`}
+      style={style}
+      data-track={track.id}
+      title={`${trackLabel(track)} · ${formatCount(track.zones)} zones${plusMinus ? ` · clock ${plusMinus}` : ""}`}
+    >
+      <button
+        class="fold"
+        disabled={!isDeep}
+        title={item.isFolded ? "Show all rows" : "Show one row"}
+        onClick={() => fold(trackKey(track))}
+      >
+        {isDeep && <Icon name={item.isFolded ? "closed" : "open"} />}
+      </button>
+      <span class="label-text">{trackLabel(track)}</span>
+      {plusMinus && !item.isFolded && <span class="label-note">{plusMinus}</span>}
+      <TrackButtons track={track} isPinned={item.isPinned} />
+    </div>
+  );
+}
+
+function Labels({ layout, height }: { layout: Layout; height: number }) {
+  const scroll = useStore((state) => state.scroll);
+  const top = useStore(topHeight);
+  const pinnedEnd = layout.pinnedHeight;
+  const isShown = (item: Item) =>
+    (item.kind === "track" && item.isPinned) ||
+    (item.y + item.height > scroll + pinnedEnd - 40 && item.y < scroll + height);
+  const visible = layout.items.filter(isShown);
+  return (
+    <div
+      class="labels"
+      style={{ top: `${top}px` }}
+      onWheel={(event) => timelineCanvas()?.scrollBy(event.deltaY)}
+    >
+      <div class="labels-pinned" style={{ height: `${pinnedEnd}px` }}>
+        {visible
+          .filter((item) => item.kind === "track" && item.isPinned)
+          .map((item) => (
+            <Label key={itemKey(item)} item={item} y={item.y} />
+          ))}
+      </div>
+      <div class="labels-scrolled" style={{ top: `${pinnedEnd}px` }}>
+        {visible
+          .filter((item) => item.kind !== "track" || !item.isPinned)
+          .map((item) => (
+            <Label key={itemKey(item)} item={item} y={item.y - scroll - pinnedEnd} />
+          ))}
+      </div>
+    </div>
+  );
+}
+
+function itemKey(item: Item): string {
+  if (item.kind === "group") return item.key;
+  return item.kind === "track" ? trackKey(item.track) : `p${item.plot.id}`;
+}
+
+function StripLabels() {
+  const info = useStore((state) => state.info);
+  const filter = useStore((state) => state.filter);
+  const hidden = useStore((state) => state.hidden);
+  return (
+    <>
+      <div class="filter-box">
+        <Icon name="filter" />
+        <input
+          placeholder="Filter tracks"
+          value={filter}
+          aria-label="Filter tracks"
+          onInput={(event) => setState({ filter: event.currentTarget.value, scroll: 0 })}
+        />
+        {hidden.length > 0 && (
+          <button class="chip" title="Show hidden tracks" onClick={() => setState({ hidden: [] })}>
+            {hidden.length} hidden
+          </button>
+        )}
+      </div>
+      {(info?.frameSets[0]?.count ?? 0) > 0 && <div class="strip-label">Frames</div>}
+      {(info?.messages ?? 0) > 0 && <div class="strip-label">Messages</div>}
+    </>
+  );
+}
+
+// ---- tooltip ----
+
+function SelfTime({ drawn }: { drawn: Drawn }) {
+  const data = useData();
+  const { data: details } = useAnswer(
+    () => data.zone(drawn.track, drawn.zone),
+    [drawn.track, drawn.zone],
+    120,
+  );
+  const self = details?.zone.zone === drawn.zone ? details.self : undefined;
+  return <dd>{self === undefined ? "…" : formatTime(self)}</dd>;
+}
+
+function Tooltip({ hover, width, height }: { hover: Hover; width: number; height: number }) {
+  const sources = useStore((state) => state.sources);
+  const { drawn, message } = hover;
+  const style = {
+    left: hover.x > width - 340 ? "auto" : `${hover.x + 14}px`,
+    right: hover.x > width - 340 ? `${width - hover.x + 14}px` : "auto",
+    top: hover.y > height - 150 ? "auto" : `${hover.y + 16}px`,
+    bottom: hover.y > height - 150 ? `${height - hover.y + 10}px` : "auto",
+  };
+  if (!drawn) {
+    return (
+      <div class="tooltip" style={style}>
+        {message}
+      </div>
+    );
+  }
+  const source = sources[drawn.source];
+  if (drawn.count > 1) {
+    return (
+      <div class="tooltip" style={style}>
+        <strong>{formatCount(drawn.count)} zones</strong>
+        <dl>
+          <dt>mostly</dt>
+          <dd>{drawn.name}</dd>
+          <dt>busy</dt>
+          <dd>
+            {formatTime(drawn.busy)} of {formatTime(drawn.end - drawn.start)}
+          </dd>
+        </dl>
+        <p class="dim">Zoom in to tell them apart.</p>
+      </div>
+    );
+  }
+  return (
+    <div class="tooltip" style={style}>
+      <strong>{drawn.name}</strong>
+      {drawn.text && <p>{drawn.text}</p>}
+      <dl>
+        <dt>{drawn.isOpen ? "so far" : "duration"}</dt>
+        <dd>{formatTime(drawn.end - drawn.start)}</dd>
+        <dt>self</dt>
+        <SelfTime drawn={drawn} />
+        <dt>start</dt>
+        <dd>{formatTime(drawn.start)}</dd>
+      </dl>
+      {source?.[1] && (
+        <p class="dim">
+          {source[1]}:{source[2]}
+        </p>
+      )}
+    </div>
+  );
+}
+
+// ---- all of it ----
+
+function EmptyTimeline() {
+  const info = useStore((state) => state.info);
+  const tracks = useStore((state) => state.tracks);
+  const filter = useStore((state) => state.filter);
+  const hidden = useStore((state) => state.hidden);
+  if (!info) return <div class="empty">Loading…</div>;
+  if (tracks.length === 0 && filter)
+    return <div class="empty">No track is called like “{filter}”.</div>;
+  if (tracks.length === 0) {
+    const reason = info.live
+      ? "Nothing was recorded yet. Zones appear here as they come in."
+      : info.ops
+        ? "There is no trace with this ops report. The Ops tab below has the report."
+        : "This trace holds no zones.";
+    return <div class="empty">{reason}</div>;
+  }
+  if (hidden.length >= tracks.length)
+    return (
+      <div class="empty">All tracks are hidden. The chip at the top left brings them back.</div>
+    );
+  return null;
+}
+
+export function Timeline() {
+  const data = useData();
+  const theme = useTheme();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const [hover, setHover] = useState<Hover | null>(null);
+  const [layout, setLayout] = useState<Layout>({ items: [], height: 0, pinnedHeight: 0 });
+  const labelWidth = useStore((state) => state.labelWidth);
+  const shown = useStore((state) => state.tracks.length);
+  const total = useStore((state) => state.trackTotal);
+  useEffect(() => {
+    current = new TimelineCanvas(canvas.current!, data, setHover, setLayout);
+    return () => {
+      current?.destroy();
+      current = null;
+    };
+  }, []);
+  useEffect(() => current?.invalidate(), [theme]);
+  const height = box.current?.clientHeight ?? 600;
+  const width = box.current?.clientWidth ?? 800;
+  return (
+    <div class="timeline">
+      <div class="gutter" style={{ width: `${labelWidth}px` }}>
+        <StripLabels />
+        <Labels layout={layout} height={height} />
+        {shown < total && (
+          <div class="more-tracks">
+            {formatCount(shown)} of {formatCount(total)} tracks; filter to find others
+          </div>
+        )}
+        <Splitter
+          direction="column"
+          onMove={(by) => setState({ labelWidth: clamp(getState().labelWidth + by, 120, 520) })}
+        />
+      </div>
+      <div class="canvas-box" ref={box}>
+        <canvas ref={canvas} tabIndex={0} aria-label="Timeline" />
+        <EmptyTimeline />
+        {hover && <Tooltip hover={hover} width={width} height={height} />}
+      </div>
+    </div>
+  );
+}
+
+export function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}
+
+/** A bar between two parts that can be dragged. */
+export function Splitter({
+  direction,
+  onMove,
+}: {
+  direction: "row" | "column";
+  onMove: (by: number) => void;
+}) {
+  const last = useRef<number | null>(null);
+  const at = (event: PointerEvent) => (direction === "row" ? event.clientY : event.clientX);
+  return (
+    <div
+      class={`splitter ${direction}`}
+      role="separator"
+      onPointerDown={(event) => {
+        event.preventDefault();
+        event.currentTarget.setPointerCapture(event.pointerId);
+        last.current = at(event);
+      }}
+      onPointerMove={(event) => {
+        if (last.current === null) return;
+        onMove(at(event) - last.current);
+        last.current = at(event);
+      }}
+      onPointerUp={() => (last.current = null)}
+      onPointerCancel={() => (last.current = null)}
+    />
+  );
+}

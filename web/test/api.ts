@@ -1,0 +1,235 @@
+// The HTTP API of `strobe view` as clients meet it: well-behaved, mistaken and hostile ones.
+
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { after, before, test } from "node:test";
+import { readSpans } from "../src/spans";
+import { makeTrace, run, serve, STROBE } from "./harness";
+import type { Server } from "./harness";
+
+let trace = "";
+let server: Server;
+
+before(async () => {
+  trace = makeTrace("run");
+  server = await serve(trace);
+});
+
+after(async () => {
+  const { code, errors } = await server.stop();
+  // Under the sanitizers this is where leaks and errors show.
+  assert.equal(code, 0, errors);
+  assert.equal(errors, "");
+});
+
+async function json(path: string): Promise<any> {
+  const response = await fetch(`${server.origin}/api/${path}`);
+  assert.equal(response.status, 200, path);
+  return response.json();
+}
+
+/** A request as it stands, so that nothing is put right on the way. */
+function raw(options: {
+  path: string;
+  method?: string;
+  host?: string;
+}): Promise<{ status: number; body: string }> {
+  const { hostname, port } = new URL(server.origin);
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        hostname,
+        port,
+        path: options.path,
+        method: options.method ?? "GET",
+        headers: { host: options.host ?? `${hostname}:${port}` },
+      },
+      (response) => {
+        let body = "";
+        response.on("data", (data) => (body += String(data)));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
+      },
+    );
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+test("statistics are those of strobe stats", async () => {
+  for (const devices of [false, true]) {
+    const options = devices ? ["--devices"] : [];
+    const expected = JSON.parse(run(STROBE, "stats", "--json", ...options, trace));
+    const { rows } = await json(`stats?devices=${devices ? 1 : 0}`);
+    const { sources } = await json("sources?count=20000");
+    assert.equal(rows.length, expected.length);
+    for (const row of expected) {
+      const ours = rows.find((one: any) => sources[one.source][0] === row.name);
+      assert.deepEqual(
+        [
+          ours.count,
+          ours.total,
+          ours.self,
+          ours.mean,
+          ours.median,
+          ours.p99,
+          ours.min,
+          ours.max,
+          ours.deviation,
+        ],
+        [
+          row.count,
+          row.total_ns,
+          row.self_ns,
+          row.mean_ns,
+          row.median_ns,
+          row.p99_ns,
+          row.min_ns,
+          row.max_ns,
+          row.std_ns,
+        ],
+      );
+    }
+  }
+});
+
+test("statistics of a range and a track are those of strobe stats", async () => {
+  const options = ["--from", "3ms", "--to", "9ms", "--thread", "worker 1"];
+  const expected = JSON.parse(run(STROBE, "stats", "--json", ...options, trace));
+  const { tracks } = await json("tracks?filter=worker%201");
+  const { rows } = await json(`stats?from=3000000&to=9000000&track=${tracks[0].id}`);
+  assert.deepEqual(
+    rows.map((row: any) => [row.count, row.total]).sort(),
+    expected.map((row: any) => [row.count, row.total_ns]).sort(),
+  );
+});
+
+test("zones of a window are all zones of it, once each", async () => {
+  const response = await fetch(`${server.origin}/api/zones?width=1200&tracks=0,1,2,3`);
+  const { tracks, isCut } = readSpans(await response.arrayBuffer());
+  const info = await json("info");
+  const zones = tracks.reduce((sum, track) => sum + track.count.reduce((a, b) => a + b, 0), 0);
+  assert.equal(zones, info.zones);
+  assert.equal(isCut, false);
+  for (const track of tracks)
+    for (let i = 0; i < track.length; i++) assert.ok(track.end[i]! >= track.start[i]!);
+});
+
+test("a histogram counts every call, whatever its scale", async () => {
+  for (const scale of ["linear", "log"]) {
+    const found = await json(`find?source=1&bins=17&scale=${scale}&count=1000`);
+    const counted = found.counts.reduce((a: number, b: number) => a + b, 0);
+    assert.equal(counted, found.count);
+    assert.equal(found.edges.length, 18);
+    assert.equal(found.calls.length, found.count);
+    assert.equal(found.calls[0][3], found.max);
+  }
+});
+
+test("what is not there is 404, what is wrong 400, and both say why", async () => {
+  for (const [path, status] of [
+    ["/api/nothing", 404],
+    ["/nothing", 404],
+    ["/api/ops", 404],
+    ["/api/zone?track=0&zone=99999999", 400],
+    ["/api/zones?tracks=0&width=-1", 400],
+    ["/api/stats?from=9&to=1", 400],
+    ["/api/stats?bogus=1", 400],
+    [`/api/search?text=${"x".repeat(9000)}`, 400],
+  ] as const) {
+    const answer = await raw({ path });
+    assert.equal(answer.status, status, path);
+    assert.ok(JSON.parse(answer.body).error.length > 5);
+  }
+});
+
+test("no path reaches a file", async () => {
+  for (const path of [
+    "/../../../../etc/passwd",
+    "/api/../../etc/passwd",
+    "/..%2f..%2f..%2fetc/passwd",
+    "/%2e%2e/%2e%2e/etc/passwd",
+    "//etc/passwd",
+    "/index.html/../../etc/passwd",
+  ]) {
+    const answer = await raw({ path });
+    assert.notEqual(answer.status, 200, path);
+    assert.doesNotMatch(answer.body, /root:/);
+  }
+});
+
+test("only GET and HEAD, and only for this machine", async () => {
+  assert.equal((await raw({ path: "/api/info", method: "POST" })).status, 405);
+  assert.equal((await raw({ path: "/api/info", method: "DELETE" })).status, 405);
+  assert.equal((await raw({ path: "/api/info", method: "HEAD" })).status, 200);
+  assert.equal((await raw({ path: "/api/info", host: "evil.example" })).status, 403);
+  assert.equal((await raw({ path: "/", host: "localhost.evil.example" })).status, 403);
+  assert.equal((await raw({ path: "/", host: "localhost:1" })).status, 200);
+});
+
+test("the page forbids itself requests elsewhere", async () => {
+  const response = await fetch(`${server.origin}/`);
+  const policy = response.headers.get("content-security-policy") ?? "";
+  assert.match(policy, /default-src 'none'/);
+  assert.match(policy, /connect-src 'self'/);
+});
+
+test("many clients at once are all answered", async () => {
+  const questions = Array.from({ length: 120 }, (_, i) =>
+    i % 3 === 0 ? "stats?devices=1&from=1" : i % 3 === 1 ? "overview?width=300" : "find?source=3",
+  );
+  const answers = await Promise.all(questions.map((question) => json(question)));
+  assert.equal(answers.length, 120);
+});
+
+test("garbage and clients that go away do no harm", async () => {
+  const { hostname, port } = new URL(server.origin);
+  const pieces = [
+    "\x00\xff\xfe\r\n\r\n",
+    "GET /api/zones?tracks=0 HTTP/1.1\r\n",
+    `GET /${"a".repeat(100000)} HTTP/1.1\r\n\r\n`,
+  ];
+  await Promise.all(
+    pieces.map(
+      (piece) =>
+        new Promise<void>((resolve) => {
+          const socket = connect(Number(port), hostname, () => {
+            socket.write(piece);
+            setTimeout(() => socket.destroy(), 50);
+          });
+          socket.on("close", () => resolve());
+          socket.on("error", () => resolve());
+        }),
+    ),
+  );
+  assert.equal((await json("info")).program, "decoder");
+});
+
+test("events tell the revision at once", async () => {
+  const stop = new AbortController();
+  const response = await fetch(`${server.origin}/api/events`, { signal: stop.signal });
+  assert.equal(response.headers.get("content-type"), "text/event-stream");
+  const { value } = await response.body!.getReader().read();
+  assert.match(
+    new TextDecoder().decode(value),
+    /^data: \{"revision":1,"end":\d+,"live":false\}\n\n$/,
+  );
+  stop.abort();
+});
+
+test("beyond the loopback nothing is shown without the token", async () => {
+  const open = await serve(trace, "--listen", "127.0.0.1");
+  const token = new URL(open.link).searchParams.get("token") ?? "";
+  assert.match(token, /^[0-9a-f]{32}$/);
+  const status = async (query: string) => (await fetch(`${open.origin}/api/info${query}`)).status;
+  assert.equal(await status(""), 403);
+  assert.equal(await status(`?token=${token.replace(/./, "x")}`), 403);
+  assert.equal(await status(`?token=${token}0`), 403);
+  assert.equal(await status(`?token=${token}`), 200);
+  assert.equal((await open.stop()).code, 0);
+});
+
+test("a port that is taken is an error that says so", async () => {
+  const { port } = new URL(server.origin);
+  await assert.rejects(serve(trace, "--port", port), /ended with 1: .*cannot listen on 127.0.0.1/);
+});

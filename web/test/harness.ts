@@ -1,0 +1,77 @@
+// What the tests share: programs, traces, servers.
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+
+function variable(name: string): string {
+  const value = process.env[name];
+  assert.ok(value, `${name} is not set; run through test.mjs`);
+  return value;
+}
+
+export const STROBE = variable("STROBE");
+export const SCRATCH = variable("SCRATCH");
+export const PROJECT = variable("PROJECT");
+const VIEW_SAMPLE = variable("VIEW_SAMPLE");
+/** A program to be recorded; it is built beside view_sample. */
+export const STREAMER = join(dirname(VIEW_SAMPLE), "streamer");
+
+export function run(program: string, ...options: string[]): string {
+  const done = spawnSync(program, options, { encoding: "utf8", maxBuffer: 1 << 28 });
+  assert.equal(done.status, 0, `${program} ${options.join(" ")}: ${done.stderr}`);
+  return done.stdout;
+}
+
+/** A trace made by view_sample. */
+export function makeTrace(...kind: string[]): string {
+  mkdirSync(SCRATCH, { recursive: true });
+  const path = join(SCRATCH, `${kind.join("-")}.tracy`);
+  run(VIEW_SAMPLE, ...kind, path);
+  assert.ok(existsSync(path));
+  return path;
+}
+
+export interface Server {
+  link: string;
+  origin: string;
+  process: ChildProcess;
+  /** Ends it, and says how it ended and what it wrote to standard error. */
+  stop(): Promise<{ code: number | null; errors: string }>;
+}
+
+/** Starts `strobe view` and waits for its link. */
+export async function serve(...options: string[]): Promise<Server> {
+  const child = spawn(STROBE, ["view", ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  let errors = "";
+  child.stderr.on("data", (data) => (errors += String(data)));
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const link = await new Promise<string>((resolve, reject) => {
+    child.stdout.once("data", (data) => resolve(String(data).trim()));
+    void ended.then((code) => reject(new Error(`strobe view ended with ${code}: ${errors}`)));
+  });
+  return {
+    link,
+    origin: new URL(link).origin,
+    process: child,
+    async stop() {
+      child.kill("SIGTERM");
+      return { code: await ended, errors };
+    },
+  };
+}
+
+/** A port that nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

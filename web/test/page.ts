@@ -1,0 +1,406 @@
+// The page in a real browser: what is drawn, what hands and keys do, and that figures are right.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { BrowserContext, Page } from "playwright-core";
+import { formatCount, formatTime } from "../src/format";
+import {
+  canvasBox,
+  clickZone,
+  comparePicture,
+  openBrowser,
+  openPage,
+  settle,
+  state,
+  zones,
+} from "./browser";
+import { freePort, makeTrace, PROJECT, run, SCRATCH, serve, STREAMER, STROBE } from "./harness";
+import type { Server } from "./harness";
+
+let trace = "";
+let server: Server;
+let browser: BrowserContext;
+let page: Page;
+
+/** A folder as a run leaves it: a trace and its ops report. */
+function makeFolder(): string {
+  const folder = join(SCRATCH, "report");
+  const sample = join(PROJECT, "examples/perf/decoder_wormhole");
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(trace, join(folder, "run.tracy"));
+  for (const name of readdirSync(sample)) copyFileSync(join(sample, name), join(folder, name));
+  return folder;
+}
+
+before(async () => {
+  trace = makeTrace("run");
+  server = await serve(makeFolder());
+  browser = await openBrowser({ width: 1440, height: 900 });
+  page = await openPage(browser, server.link);
+});
+
+after(async () => {
+  await browser.close();
+  const { code, errors } = await server.stop();
+  assert.equal(code, 0, errors);
+});
+
+/** Opens the page anew, as it starts or as a link says. */
+async function reset(link = ""): Promise<void> {
+  await page.goto("about:blank");
+  await page.goto(server.link + link);
+  await settle(page);
+}
+
+test("the timeline shows the whole trace", async () => {
+  const drawn = await zones(page);
+  const steps = drawn.filter((zone) => zone.name === "decode step");
+  assert.equal(steps.length, 24);
+  assert.ok(
+    drawn.some((zone) => zone.track >= 4),
+    "device lanes are drawn",
+  );
+  assert.ok((await page.title()).startsWith("decoder"));
+  await comparePicture(page, "timeline");
+});
+
+test("ctrl and wheel zoom at the pointer", async () => {
+  await reset();
+  const box = await canvasBox(page);
+  const before = (await state(page)).view;
+  const part = 0.3;
+  const time = before.from + (before.to - before.from) * part;
+  await page.mouse.move(box.x + box.width * part, box.y + 250);
+  await page.keyboard.down("Control");
+  for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -200);
+  await page.keyboard.up("Control");
+  await settle(page);
+  const view = (await state(page)).view;
+  assert.ok(view.to - view.from < (before.to - before.from) / 4);
+  const now = view.from + (view.to - view.from) * part;
+  assert.ok(
+    Math.abs(now - time) < (view.to - view.from) * 0.01,
+    "the time under the pointer stays",
+  );
+  for (const zone of await zones(page)) assert.ok(zone.end >= view.from && zone.start <= view.to);
+});
+
+test("dragging moves the view, keys move and zoom it", async () => {
+  await reset();
+  const box = await canvasBox(page);
+  await page.keyboard.down("w");
+  await page.waitForTimeout(400);
+  await page.keyboard.up("w");
+  const zoomed = (await state(page)).view;
+  assert.ok(zoomed.to - zoomed.from < 20e6);
+  await page.mouse.move(box.x + 600, box.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 400, box.y + 300, { steps: 4 });
+  await page.mouse.up();
+  const moved = (await state(page)).view;
+  const shift = ((moved.from - zoomed.from) / (zoomed.to - zoomed.from)) * box.width;
+  assert.ok(Math.abs(shift - 200) < 3, `moved by ${shift} pixels`);
+  await page.keyboard.down("a");
+  await page.waitForTimeout(150);
+  await page.keyboard.up("a");
+  assert.ok((await state(page)).view.from < moved.from);
+  await page.keyboard.press("0");
+  const all = (await state(page)).view;
+  assert.ok(all.from < 0 && all.to > 20e6);
+});
+
+test("a selected zone shows the figures of strobe stats", async () => {
+  await reset();
+  const expected = JSON.parse(run(STROBE, "stats", "--json", trace)).find(
+    (row: any) => row.name === "decode step",
+  );
+  const zone = (await zones(page)).find(
+    (one) => one.name === "decode step" && one.text === "token 7",
+  );
+  assert.ok(zone);
+  await clickZone(page, zone);
+  const details = page.locator(".details");
+  await details.locator('[data-figure="p99"]').waitFor();
+  const figure = (name: string) => details.locator(`[data-figure="${name}"]`).textContent();
+  assert.equal(await figure("duration"), formatTime(zone.end - zone.start));
+  assert.equal(await figure("count"), formatCount(expected.count));
+  assert.equal(await figure("total"), formatTime(expected.total_ns));
+  assert.equal(await figure("median"), formatTime(expected.median_ns));
+  assert.equal(await figure("p99"), formatTime(expected.p99_ns));
+  assert.equal(await figure("max"), formatTime(expected.max_ns));
+  assert.match((await details.textContent()) ?? "", /token 7/);
+  await comparePicture(page, "zone");
+});
+
+test("a device zone leads to the host zone that started it", async () => {
+  await reset();
+  await page.fill('[aria-label="Filter tracks"]', "command queue");
+  await settle(page);
+  const kernel = (await zones(page)).find((zone) => zone.name === "SDPA-KERNEL" && zone.width > 4);
+  assert.ok(kernel);
+  await clickZone(page, kernel);
+  const started = page.locator(".details section", { hasText: "Started by" });
+  await started.locator(".zone-link").click();
+  await settle(page);
+  assert.equal((await state(page)).selection?.track, 0);
+});
+
+test("the statistics table sorts, filters and follows the selection", async () => {
+  await reset();
+  const rows = page.locator(".panels .table-row.clickable");
+  await rows.first().waitFor();
+  const byTotal = JSON.parse(run(STROBE, "stats", "--json", trace));
+  assert.match((await rows.first().textContent()) ?? "", new RegExp(byTotal[0].name));
+  await page.locator('[role="columnheader"]', { hasText: "Count" }).click();
+  const byCount = JSON.parse(run(STROBE, "stats", "--json", "--sort", "count", trace));
+  assert.match((await rows.first().textContent()) ?? "", new RegExp(byCount[0].name));
+  await page.fill('[aria-label="Filter by name"]', "matmul");
+  await page.waitForFunction(
+    () => document.querySelectorAll(".panels .table-row.clickable").length === 4,
+  );
+  await page.fill('[aria-label="Filter by name"]', "");
+  const box = await canvasBox(page);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + 300, box.y + 250);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 600, box.y + 250, { steps: 3 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const { range } = await state(page);
+  assert.ok(range);
+  const options = [
+    "--from",
+    String(Math.floor(range.from)),
+    "--to",
+    String(Math.ceil(range.to)),
+    "--filter",
+    "decode step",
+  ];
+  const [expected] = JSON.parse(run(STROBE, "stats", "--json", ...options, trace));
+  const row = rows.filter({ hasText: "decode step" });
+  await page.waitForFunction(
+    (count) =>
+      [...document.querySelectorAll(".panels .table-row.clickable")].some(
+        (one) =>
+          one.textContent?.startsWith("decode step") && one.children[1]?.textContent === count,
+      ),
+    formatCount(expected.count),
+  );
+  assert.equal(await row.locator("> *").nth(2).textContent(), formatTime(expected.total_ns));
+});
+
+test("find zone shows a histogram and jumps to calls", async () => {
+  await reset("#tab=find&find=3");
+  await page.locator(".histogram .bar").first().waitFor();
+  await comparePicture(page, "find");
+  await page.locator(".find-body .table-row.clickable").nth(1).click();
+  await settle(page);
+  const { selection } = await state(page);
+  assert.ok(selection);
+  assert.ok(
+    (await zones(page)).some(
+      (zone) => zone.track === selection.track && zone.zone === selection.zone,
+    ),
+  );
+});
+
+test("tracks are filtered, hidden, pinned, folded and moved", async () => {
+  await reset();
+  await page.fill('[aria-label="Filter tracks"]', "worker");
+  await settle(page);
+  assert.deepEqual([...new Set((await zones(page)).map((zone) => zone.track))], [2, 3]);
+  const label = page.locator('[data-track="2"]');
+  await label.hover();
+  await label.locator('[title="Hide"]').click();
+  await settle(page);
+  assert.deepEqual([...new Set((await zones(page)).map((zone) => zone.track))], [3]);
+  await page.locator(".chip", { hasText: "hidden" }).click();
+  const second = page.locator('[data-track="3"]');
+  await second.hover();
+  await second.locator('[title="Move up"]').click();
+  await settle(page);
+  const first = (await zones(page)).find((zone) => zone.y > 0);
+  assert.equal(first?.track, 3);
+  await second.hover();
+  await second.locator('[title="Pin to the top"]').click();
+  assert.deepEqual((await state(page)).pinned, [3]);
+  await second.locator(".fold").click();
+  await settle(page);
+  assert.ok(
+    (await zones(page)).filter((zone) => zone.track === 3).every((zone) => zone.depth === 0),
+  );
+});
+
+test("a link restores what was seen", async () => {
+  await reset();
+  const zone = (await zones(page)).find(
+    (one) => one.name === "decode step" && one.text === "token 3",
+  )!;
+  await clickZone(page, zone);
+  await page.keyboard.press("f");
+  await page.keyboard.press("4");
+  await settle(page);
+  await page.waitForFunction(() => location.hash.includes("tab=ops"));
+  const before = await zones(page);
+  const other = await openPage(browser, page.url());
+  const after = await zones(other);
+  assert.deepEqual((await state(other)).selection, { track: zone.track, zone: zone.zone });
+  assert.equal((await state(other)).tab, "ops");
+  assert.deepEqual(
+    after.map((one) => [one.track, one.zone, Math.round(one.x)]).slice(0, 200),
+    before.map((one) => [one.track, one.zone, Math.round(one.x)]).slice(0, 200),
+  );
+  await other.close();
+});
+
+test("measure and bookmarks", async () => {
+  await reset();
+  const box = await canvasBox(page);
+  const zone = (await zones(page)).find(
+    (one) => one.name === "decode step" && one.text === "token 9",
+  )!;
+  await page.keyboard.press("m");
+  await page.mouse.move(box.x + zone.x + 2, box.y + zone.y + 6);
+  await page.mouse.down();
+  await page.mouse.move(box.x + zone.x + zone.width - 2, box.y + zone.y + 6, { steps: 3 });
+  await page.mouse.up();
+  const { measure } = await state(page);
+  assert.deepEqual(measure, { from: zone.start, to: zone.end }, "it snaps to the edges");
+  await page.keyboard.press("Escape");
+  await page.mouse.move(box.x + 500, box.y + 200);
+  await page.keyboard.press("b");
+  assert.equal((await state(page)).bookmarks.length, 1);
+});
+
+test("search finds zones, tracks and messages", async () => {
+  await reset();
+  await page.keyboard.press("/");
+  await page.keyboard.type("matmulq");
+  const hit = page.locator(".hits button").first();
+  await hit.waitFor();
+  assert.match((await hit.textContent()) ?? "", /MatmulQKV/);
+  await comparePicture(page, "search");
+  await page.keyboard.press("Enter");
+  assert.equal((await state(page)).tab, "find");
+});
+
+test("messages are listed, filtered and jumped to", async () => {
+  await reset("#tab=messages");
+  const rows = page.locator(".panels .table-row.clickable");
+  await rows.first().waitFor();
+  assert.equal(await rows.count(), 4);
+  await page.fill('[aria-label="Filter messages"]', "signpost");
+  await page.waitForFunction(
+    () => document.querySelectorAll(".panels .table-row.clickable").length === 1,
+  );
+  await page.keyboard.press("Escape");
+  await page.keyboard.down("w");
+  await page.waitForTimeout(300);
+  await page.keyboard.up("w");
+  await rows.first().click();
+  const { view } = await state(page);
+  assert.ok(Math.abs((view.from + view.to) / 2 - 3393907) < 5);
+});
+
+test("ops, device, flame graph and info have their say", async () => {
+  for (const [tab, element, text] of [
+    ["ops", ".ops-body .table-row.clickable", "MatmulDeviceOperation"],
+    ["device", ".core", "1,1"],
+    ["flame", ".flame-box", "decode step"],
+    ["info", ".info dl", "decoder"],
+  ] as const) {
+    await reset(`#tab=${tab}`);
+    await page.locator(element, { hasText: text }).first().waitFor();
+    if (tab === "ops") await page.locator(element).nth(4).click();
+    if (tab === "device") await page.locator(element).nth(7).click();
+    await comparePicture(page, tab);
+  }
+});
+
+test("a dark page is dark", async () => {
+  await reset();
+  await page.locator('[aria-label="Light or dark"]').click();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset["theme"]), "dark");
+  await comparePicture(page, "dark");
+  await page.locator('[aria-label="Light or dark"]').click();
+});
+
+test("an empty trace, one zone and many threads are shown as well", async () => {
+  const empty = await serve(makeTrace("empty"));
+  const blank = await openPage(browser, empty.link);
+  assert.match((await blank.locator(".empty").textContent()) ?? "", /holds no zones/);
+  await blank.close();
+  await empty.stop();
+  const one = await serve(makeTrace("one"));
+  const single = await openPage(browser, one.link);
+  assert.equal((await zones(single)).length, 1);
+  await single.close();
+  await one.stop();
+  const many = await serve(makeTrace("threads", "20000"));
+  const crowd = await openPage(browser, many.link);
+  assert.match((await crowd.locator(".more-tracks").textContent()) ?? "", /10,000 of 20,000/);
+  await crowd.fill('[aria-label="Filter tracks"]', "thread 19999");
+  await crowd.waitForFunction(() => window.strobeTest.state().tracks.length <= 1);
+  await crowd.close();
+  await many.stop();
+});
+
+test("a page without a server answers the same", async () => {
+  const path = join(SCRATCH, "run.html");
+  run(STROBE, "view", trace, "--static", path);
+  const alone = await openPage(browser, `file://${path}`);
+  await reset();
+  const served = await zones(page);
+  const own = await zones(alone);
+  const steps = (all: typeof own) =>
+    all.filter((zone) => zone.name === "decode step").map((zone) => zone.start);
+  assert.deepEqual(steps(own), steps(served));
+  const zone = own.find((one) => one.text === "token 7")!;
+  await clickZone(alone, zone);
+  const details = alone.locator(".details");
+  await details.locator('[data-figure="p99"]').waitFor();
+  const [expected] = JSON.parse(run(STROBE, "stats", "--json", "--filter", "decode step", trace));
+  const figure = (name: string) => details.locator(`[data-figure="${name}"]`).textContent();
+  assert.equal(await figure("median"), formatTime(expected.median_ns));
+  assert.equal(await figure("p99"), formatTime(expected.p99_ns));
+  assert.equal(await figure("σ"), formatTime(expected.std_ns));
+  for (const key of "1234567") await alone.keyboard.press(key);
+  await alone.close();
+});
+
+test("a running program grows on the page", async () => {
+  const port = await freePort();
+  const output = join(SCRATCH, "live.tracy");
+  for (const path of [output, `${output}.journal`]) rmSync(path, { force: true });
+  const options = ["--port", String(port), "--zones", "120000", "--rate", "20000", "--once"];
+  const program = spawn(STREAMER, options, { stdio: ["ignore", "pipe", "ignore"] });
+  await new Promise((resolve) => program.stdout.once("data", resolve));
+  const live = await serve("--live", `127.0.0.1:${port}`, "--output", output);
+  const growing = await openPage(browser, live.link);
+  await growing.locator(".badge.live").waitFor();
+  const count = async () => (await state(growing)).info!.zones;
+  const early = await count();
+  await growing.waitForFunction((zones) => window.strobeTest.state().info!.zones > zones, early);
+  await growing.waitForFunction(() => window.strobeTest.zones().length > 0);
+  await growing.waitForFunction(() => !window.strobeTest.state().info!.live);
+  await settle(growing);
+  assert.equal(await count(), 120000);
+  await growing.close();
+  const { code, errors } = await live.stop();
+  assert.equal(code, 0, errors);
+  assert.match(run(STROBE, "info", output), /zones +120,000/);
+});
+
+test("a server that goes away is noticed", async () => {
+  const short = await serve(trace);
+  const left = await browser.newPage();
+  await left.goto(short.link);
+  await settle(left);
+  await short.stop();
+  await left.locator(".badge.lost").waitFor({ timeout: 20000 });
+  assert.ok((await zones(left)).length > 0, "what was loaded stays");
+  await left.close();
+});
