@@ -387,8 +387,10 @@ static bool may_be_rival(const sb_wire_decoder *decoder, unsigned id) {
            decoder->rival->entries[id].size != decoder->protocol->entries[id].size;
 }
 
-static sb_status refuse(const sb_wire_decoder *decoder, sb_slice frame, const uint8_t *p,
+/* What came before the item is sound, and is handed over. */
+static sb_status refuse(sb_wire_decoder *decoder, sb_slice frame, const uint8_t *p,
                         const char *reason, sb_error *error) {
+    hand_over_zones(decoder);
     const uint64_t within = (uint64_t)((const char *)p - frame.data);
     const char *name = p[0] < decoder->protocol->count
                            ? wire_items[decoder->protocol->entries[p[0]].item].name

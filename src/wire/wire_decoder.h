@@ -31,7 +31,10 @@ sb_wire_decoder *sb_wire_decoder_create(const sb_wire_protocol *protocol, bool i
                                         const sb_wire_handler *handler);
 void sb_wire_decoder_free(sb_wire_decoder *decoder);
 
-/* Decodes one frame, which holds whole items. The error names the item and its offset. */
+/*
+ * Decodes one frame, which holds whole items. The error names the item and its offset; what came
+ * before it has been handed over.
+ */
 sb_status sb_wire_decode(sb_wire_decoder *decoder, sb_slice frame, sb_error *error);
 
 /* The protocol as far as it is known by now. */

@@ -329,6 +329,29 @@ static void malformed_items_are_named_with_their_offset(void **state) {
     check_contains(sb_slice_of(error.message), "malformed source location");
 }
 
+static void zones_before_a_refused_item_are_handed_over(void **state) {
+    (void)state;
+    /* A thread, a zone that begins and ends, and an item that does not exist or is cut. */
+    uint8_t frame[] = {75, 77, 0, 0, 0, 20, 0xc0, 0xc6, 0x2c, 0, 0,    0x10,
+                       0,  0,  0, 0, 0, 0,  27,   0x88, 0x13, 0, 0xff, 'a'};
+    static const sb_wire_zone expected[] = {{3000000, 0x1000}, {3005000, SB_WIRE_END_ZONE}};
+    static const uint8_t bad_ids[] = {200, 114};
+    for (size_t i = 0; i < COUNT_OF(bad_ids); i++) {
+        frame[sizeof frame - 3] = bad_ids[i];
+        seen *all = calloc(1, sizeof *all);
+        const sb_wire_handler handler = {all, see_zones, see_event};
+        sb_wire_decoder *decoder =
+            sb_wire_decoder_create(sb_wire_protocol_find(82, SB_WIRE_UPSTREAM), true, &handler);
+        const sb_slice bytes_of_frame = {(const char *)frame, sizeof frame};
+        assert_int_equal(sb_wire_decode(decoder, bytes_of_frame, NULL), SB_ERR_FORMAT);
+        assert_int_equal(all->zone_thread, 77);
+        assert_int_equal(all->zone_count, COUNT_OF(expected));
+        assert_memory_equal(all->zones, expected, sizeof expected);
+        sb_wire_decoder_free(decoder);
+        free(all);
+    }
+}
+
 static void texts_wait_for_their_taker_in_the_next_frame(void **state) {
     (void)state;
     static const uint8_t first[] = {114, 3, 'a', 'b', 'c'};
@@ -457,6 +480,7 @@ int main(void) {
         cmocka_unit_test(times_survive_at_every_width),
         cmocka_unit_test(flavour_shows_in_the_first_context),
         cmocka_unit_test(malformed_items_are_named_with_their_offset),
+        cmocka_unit_test(zones_before_a_refused_item_are_handed_over),
         cmocka_unit_test(texts_wait_for_their_taker_in_the_next_frame),
         cmocka_unit_test(greetings_survive),
         cmocka_unit_test(a_journal_is_read_up_to_the_damage),
