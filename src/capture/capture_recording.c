@@ -71,6 +71,8 @@ sb_status capture_recover_recording(sb_slice recording, const sb_capture_recover
         answer_all(&model, names, protocol);
         judge(&summary, report, damage);
         report->journal_bytes = recording.size;
+        (*trace)->file.recording = "libstrobe recording";
+        (*trace)->file.file_bytes = recording.size;
     }
     capture_model_finish(&model);
     capture_count_all(&model, report);

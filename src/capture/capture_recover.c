@@ -121,6 +121,8 @@ sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options 
         memcpy(report->ending_text, damage->message, sizeof report->ending_text);
     report->protocol = sb_wire_protocol_name(of.model.protocol);
     report->journal_bytes = journal.size;
+    (*trace)->file.recording = "journal";
+    (*trace)->file.protocol = report->protocol;
     (*trace)->file.compression = "LZ4";
     (*trace)->file.file_bytes = journal.size;
     (*trace)->file.body_bytes = report->last.stream_bytes;

@@ -22,7 +22,8 @@ const cli_command cli_info_command = {
     .arguments = "FILE",
     .about =
         "Prints the version of a .tracy file, the program and the machine it was recorded on,\n"
-        "how much of everything it holds, what was lost, and which sections take the space.",
+        "how much of everything it holds, what was lost, and which sections take the space.\n"
+        "FILE may also be a journal or a recording of libstrobe's, which have no sections.",
     .examples = "  strobe info run.tracy\n"
                 "  strobe info --tracks run.tracy\n",
     .options = info_options,
@@ -74,18 +75,29 @@ static void put_date(sb_output *output, const char *label, uint64_t seconds) {
 
 /* ---- parts ---- */
 
-static void put_file(sb_output *output, const sb_trace_file *file) {
+static void put_format(sb_output *output, const sb_trace_file *file) {
     put_label(output, "format");
-    if (file->version == 0)
-        sb_put_format(output, "journal, %s\n", file->compression);
+    if (file->recording != NULL)
+        sb_put_text(output, file->recording);
     else
-        sb_put_format(output, "Tracy %u.%u.%u%s, %s, %u stream%s\n", file->version >> 16,
-                      file->version >> 8 & 0xFF, file->version & 0xFF,
-                      file->tenstorrent ? " (Tenstorrent's layout)" : "", file->compression,
-                      file->stream_count, file->stream_count == 1 ? "" : "s");
+        sb_put_format(output, "Tracy %u.%u.%u%s", file->version >> 16, file->version >> 8 & 0xFF,
+                      file->version & 0xFF, file->tenstorrent ? " (Tenstorrent's layout)" : "");
+    if (file->protocol != NULL)
+        sb_put_format(output, " of protocol %s", file->protocol);
+    if (file->compression != NULL)
+        sb_put_format(output, ", %s", file->compression);
+    if (file->stream_count > 0)
+        sb_put_format(output, ", %u stream%s", file->stream_count,
+                      file->stream_count == 1 ? "" : "s");
+    sb_put_char(output, '\n');
+}
+
+static void put_size(sb_output *output, const sb_trace_file *file) {
     put_label(output, "size");
-    sb_put_format(output, "%" PRIu64 " bytes, %" PRIu64 " unpacked\n", file->file_bytes,
-                  file->body_bytes);
+    sb_put_format(output, "%" PRIu64 " bytes", file->file_bytes);
+    if (file->compression != NULL)
+        sb_put_format(output, ", %" PRIu64 " unpacked", file->body_bytes);
+    sb_put_char(output, '\n');
 }
 
 static void put_origin(sb_output *output, const sb_trace *trace) {
@@ -191,12 +203,14 @@ static sb_status print_info(const cli_parsed *parsed, int *exit_code, sb_error *
         return status;
     }
     sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
-    put_file(&output, &opened.trace->file);
+    put_format(&output, &opened.trace->file);
+    put_size(&output, &opened.trace->file);
     put_origin(&output, opened.trace);
     put_counts(&output, opened.trace);
     if (parsed->option_count > 0)
         put_tracks(&output, opened.trace);
-    put_sections(&output, &opened.trace->file);
+    if (opened.trace->file.recording == NULL)
+        put_sections(&output, &opened.trace->file);
     *exit_code = opened.is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
     cli_trace_close(&opened);
     return sb_output_finish(&output, error);

@@ -37,10 +37,13 @@ void trace_put_json_text(sb_output *output, sb_slice text) {
 
 static json_t *make_file(const sb_trace_file *file) {
     char version[32];
+    const bool is_recording = file->recording != NULL;
     snprintf(version, sizeof version, "%u.%u.%u", file->version >> 16, file->version >> 8 & 0xFF,
              file->version & 0xFF);
-    return json_pack("{s:s, s:s, s:b, s:s, s:I, s:I, s:I}", "format", "tracy", "version", version,
-                     "tenstorrent", (int)file->tenstorrent, "compression",
+    return json_pack("{s:s, s:s?, s:s?, s:b, s:s, s:I, s:I, s:I}", "format",
+                     is_recording ? file->recording : "tracy", "version",
+                     is_recording ? NULL : version, "protocol", file->protocol, "tenstorrent",
+                     (int)file->tenstorrent, "compression",
                      file->compression == NULL ? "" : file->compression, "streams",
                      (json_int_t)file->stream_count, "file_bytes", (json_int_t)file->file_bytes,
                      "body_bytes", (json_int_t)file->body_bytes);

@@ -308,9 +308,11 @@ enum { SB_TRACE_SECTIONS = 40 };
 
 /* What was found about the file a trace was read from. */
 typedef struct sb_trace_file {
-    uint32_t version;        /* major << 16 | minor << 8 | patch; 0: not from a file */
+    uint32_t version;        /* major << 16 | minor << 8 | patch; 0: not from a .tracy file */
     bool tenstorrent;        /* the layout is that of the fork */
-    const char *compression; /* "LZ4" or "Zstandard" */
+    const char *recording;   /* what else it was made from, "journal"; NULL: from nothing else */
+    const char *protocol;    /* which the program spoke when a journal was written, or NULL */
+    const char *compression; /* "LZ4" or "Zstandard"; NULL: none */
     unsigned stream_count;
     uint64_t file_bytes;
     uint64_t body_bytes;
