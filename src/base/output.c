@@ -136,7 +136,15 @@ static void write_all(sb_output *output, const char *data, size_t size) {
         }
         data += written;
         size -= (size_t)written;
+        output->written += (uint64_t)written;
+        if (output->watcher != NULL)
+            output->watcher(output->watcher_context, output->written);
     }
+}
+
+void sb_output_watch(sb_output *output, sb_output_watcher watcher, void *context) {
+    output->watcher = watcher;
+    output->watcher_context = context;
 }
 
 void sb_output_flush(sb_output *output) {

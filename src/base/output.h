@@ -23,6 +23,9 @@
 #include "base/slice.h"
 #include "base/status.h"
 
+/* Told how many bytes have been written so far. */
+typedef void (*sb_output_watcher)(void *context, uint64_t written);
+
 typedef struct sb_output {
     char *buffer;
     size_t used;
@@ -32,12 +35,18 @@ typedef struct sb_output {
     bool closes;          /* the descriptor is ours */
     char *goal_path;      /* what the file will be called; NULL unless it goes to a file */
     char *temporary_path; /* what it is called until then; NULL when written directly */
+    uint64_t written;     /* bytes that have left the buffer */
+    sb_output_watcher watcher;
+    void *watcher_context;
 } sb_output;
 
 sb_output sb_output_to_descriptor(int descriptor);
 sb_output sb_output_to_memory(void);
 /* "-" is standard output. */
 sb_status sb_output_to_file(sb_output *output, const char *path, sb_error *error);
+
+/* Calls the watcher each time that bytes have been written, which is once for many small pieces. */
+void sb_output_watch(sb_output *output, sb_output_watcher watcher, void *context);
 
 /* What sb_put does when the buffer has no room. */
 void sb_put_beyond(sb_output *output, sb_slice text);

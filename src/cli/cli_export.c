@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli_progress.h"
 #include "cli/cli_trace.h"
 
 static int run_export(const cli_command *command, int argc, char **argv);
@@ -279,14 +280,17 @@ typedef void (*viewer_writer)(const sb_trace *trace, sb_output *output,
 
 /* The whole trace to a file for another viewer; path may be NULL. */
 static sb_status export_to_viewer(const sb_trace *trace, const char *path, viewer_writer write,
-                                  sb_error *error) {
+                                  cli_progress *progress, sb_error *error) {
     sb_output output;
     sb_trace_exported exported = {0};
     if (path == NULL)
         return SB_OK;
     SB_TRY(sb_output_to_file(&output, path, error));
+    cli_progress_watch(progress, &output);
     write(trace, &output, &exported);
-    SB_TRY(sb_output_finish(&output, error));
+    const sb_status status = sb_output_finish(&output, error);
+    cli_progress_end(progress);
+    SB_TRY(status);
     if (exported.adjusted_times > 0)
         sb_log(SB_LOG_NOTE, "%s: %llu times were moved so that zones nest", path,
                (unsigned long long)exported.adjusted_times);
@@ -294,29 +298,34 @@ static sb_status export_to_viewer(const sb_trace *trace, const char *path, viewe
 }
 
 static sb_status export_text(const sb_trace *trace, const export_arguments *arguments,
-                             sb_error *error) {
+                             cli_progress *progress, sb_error *error) {
     sb_output output;
     const bool is_other = arguments->perfetto != NULL || arguments->chrome != NULL;
     if (is_other && !arguments->csv_wanted && !arguments->json)
         return SB_OK;
     SB_TRY(sb_output_to_file(&output, arguments->output == NULL ? "-" : arguments->output, error));
+    cli_progress_watch(progress, &output);
     if (arguments->json)
         sb_trace_write_summary(trace, &output);
     else
         sb_trace_write_csv(trace, &arguments->csv, &output);
-    return sb_output_finish(&output, error);
+    const sb_status status = sb_output_finish(&output, error);
+    cli_progress_end(progress);
+    return status;
 }
 
 static sb_status export(const export_arguments *arguments, int *exit_code, sb_error *error) {
     cli_trace opened;
+    cli_progress progress = cli_progress_begin();
     sb_status status = cli_trace_open(&opened, arguments->input, error);
     if (status == SB_OK)
-        status =
-            export_to_viewer(opened.trace, arguments->perfetto, sb_trace_write_perfetto, error);
+        status = export_to_viewer(opened.trace, arguments->perfetto, sb_trace_write_perfetto,
+                                  &progress, error);
     if (status == SB_OK)
-        status = export_to_viewer(opened.trace, arguments->chrome, sb_trace_write_chrome, error);
+        status = export_to_viewer(opened.trace, arguments->chrome, sb_trace_write_chrome, &progress,
+                                  error);
     if (status == SB_OK)
-        status = export_text(opened.trace, arguments, error);
+        status = export_text(opened.trace, arguments, &progress, error);
     if (status == SB_OK)
         *exit_code = opened.is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
     cli_trace_close(&opened);

@@ -31,6 +31,28 @@ static void memory_output_collects_everything(void **state) {
     finish(&output);
 }
 
+static void remember_written(void *context, uint64_t written) {
+    uint64_t *last = context;
+    assert_true(written > *last);
+    *last = written;
+}
+
+static void watcher_is_told_how_much_was_written(void **state) {
+    (void)state;
+    const test_folder folder = make_folder();
+    sb_output output = open_file(path_in(&folder, "watched"));
+    uint64_t written = 0;
+    sb_output_watch(&output, remember_written, &written);
+    sb_put_text(&output, "ab");
+    assert_int_equal(written, 0);
+    sb_output_flush(&output);
+    assert_int_equal(written, 2);
+    sb_put_fill(&output, 'z', 1000000);
+    finish(&output);
+    assert_int_equal(written, 1000002);
+    remove_folder(&folder);
+}
+
 static void memory_output_grows(void **state) {
     (void)state;
     sb_output output = sb_output_to_memory();
@@ -312,6 +334,7 @@ static void a_dash_is_standard_output(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_output_collects_everything),
+        cmocka_unit_test(watcher_is_told_how_much_was_written),
         cmocka_unit_test(memory_output_grows),
         cmocka_unit_test(format_of_any_length_is_whole),
         cmocka_unit_test(csv_fields_are_quoted_only_if_needed),
