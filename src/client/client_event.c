@@ -217,8 +217,8 @@ void sb_fiber_enter(const char *literal, int32_t group) {
 /* ---- sections ---- */
 
 /* The formatted text in *text, to be freed if it is not `brief`; false: it cannot be made. */
-static bool format_text(char *brief, size_t size, sb_slice *text, const char *format,
-                        va_list arguments) {
+__attribute__((format(printf, 4, 0))) static bool
+format_text(char *brief, size_t size, sb_slice *text, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     const int needed = vsnprintf(brief, size, format, arguments);

@@ -56,16 +56,22 @@ static bool run_addr2line(const char *path, uint32_t pc, char *text, size_t size
     return failed == 0 && used > 0 && status == 0;
 }
 
+/* Behind the line number the tool may write " (discriminator 3)"; paths may have blanks too. */
+static sb_slice without_remark(sb_slice line) {
+    for (size_t i = 0; i + 1 < line.size; i++)
+        if (line.data[i] == ' ' && line.data[i + 1] == '(')
+            return sb_slice_first(line, i);
+    return line;
+}
+
 /*
  * "function at file:line", or as much as is known. The tool names inlined functions from the inside
  * out, two lines each; the author's own is the first that is not of our headers.
  */
 static void describe_with_tool(sb_slice lines, char place[PLACE_SIZE]) {
     while (lines.size > 0) {
-        sb_slice behind;
         const sb_slice function = sb_slice_cut(lines, '\n', &lines);
-        /* Behind the line number the tool may write more. */
-        sb_slice line = sb_slice_cut(sb_slice_cut(lines, '\n', &lines), ' ', &behind);
+        sb_slice line = without_remark(sb_slice_cut(lines, '\n', &lines));
         if (sb_slice_starts_with(function, "?"))
             return;
         if (sb_slice_contains(line, "/include/strobe/kernel") && lines.size > 0)

@@ -13,5 +13,5 @@ ln -s "$strobe" csvexport-release
 ./tracy-csvexport nothing.tracy 2>&1
 echo "exit $?"
 ./tracy-csvexport sample.tracy other.tracy 2>&1 | head -n 1
-$strobe export -u sample.tracy -o rows.csv
+"$strobe" export -u sample.tracy -o rows.csv
 head -n 2 rows.csv

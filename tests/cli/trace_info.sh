@@ -1,3 +1,3 @@
 . "$(dirname "$0")/trace_sample.inc"
 sample > sample.tracy
-$strobe info --tracks sample.tracy
+"$strobe" info --tracks sample.tracy

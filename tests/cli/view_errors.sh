@@ -1,24 +1,24 @@
-$strobe view 2>&1
+"$strobe" view 2>&1
 echo "code $?"
-$strobe view nothing.tracy 2>&1
+"$strobe" view nothing.tracy 2>&1
 echo "code $?"
 mkdir empty
-$strobe view empty 2>&1
+"$strobe" view empty 2>&1
 echo "code $?"
-$strobe view x.tracy --from 1s 2>&1
+"$strobe" view x.tracy --from 1s 2>&1
 echo "code $?"
-$strobe view x.tracy --port 70000 2>&1
+"$strobe" view x.tracy --port 70000 2>&1
 echo "code $?"
 . "$(dirname "$0")/trace_sample.inc"
 sample > sample.tracy
-$strobe view sample.tracy --listen nowhere 2>&1
+"$strobe" view sample.tracy --listen nowhere 2>&1
 echo "code $?"
-$strobe view sample.tracy --static page.html --from 5us --to 2us 2>&1
+"$strobe" view sample.tracy --static page.html --from 5us --to 2us 2>&1
 echo "code $?"
 ls page.html 2>&1
-$strobe view x.tracy -o y.tracy 2>&1
+"$strobe" view x.tracy -o y.tracy 2>&1
 echo "code $?"
-$strobe view --live --static page.html 2>&1
+"$strobe" view --live --static page.html 2>&1
 echo "code $?"
-$strobe view --live :80 2>&1
+"$strobe" view --live :80 2>&1
 echo "code $?"

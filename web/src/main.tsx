@@ -55,12 +55,14 @@ function keepUp(source: DataSource): void {
       if (grown > 0 && (before <= 1 || (follow && view.from <= 0))) showAll();
       else if (follow) showRange(view.from + grown, view.to + grown);
     } catch {
+      // What was missed here is asked for again: the server may have nothing new to tell.
       setState({ connection: "lost" });
+      isStale = true;
     }
     isLoading = false;
     if (isStale) {
       isStale = false;
-      window.setTimeout(() => void refresh(), 200);
+      window.setTimeout(() => void refresh(), getState().connection === "lost" ? 1000 : 200);
     }
   };
   source.follow((news) => {

@@ -323,7 +323,7 @@ test("ops, device, flame graph and info have their say", async () => {
 test("a dark page is dark", async () => {
   await reset();
   await page.locator('[aria-label="Light or dark"]').click();
-  assert.equal(await page.evaluate(() => document.documentElement.dataset["theme"]), "dark");
+  await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark");
   await comparePicture(page, "dark");
   await page.locator('[aria-label="Light or dark"]').click();
 });
