@@ -18,6 +18,7 @@ enum {
     QUERIES_AT_ONCE = 1024,
     SPARE_QUESTIONS = 4,
     NS_PER_MS = 1000000,
+    PATH_SIZE = 4096,
 };
 
 typedef enum session_phase {
@@ -285,15 +286,19 @@ static void describe_start(const capture_peer *peer, sb_journal_start *start) {
     snprintf(start->address, sizeof start->address, "%.48s:%u", peer->host, peer->port);
 }
 
-/* What does not fit into memory goes where the trace will be. */
-static sb_status make_trace(session *of, sb_error *error) {
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s", of->options->output);
+static void find_folder(const char *path, char folder[PATH_SIZE]) {
+    snprintf(folder, PATH_SIZE, "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash == NULL)
-        snprintf(folder, sizeof folder, ".");
+        snprintf(folder, PATH_SIZE, ".");
     else
         slash[slash == folder ? 1 : 0] = '\0';
+}
+
+/* What does not fit into memory goes where the trace will be. */
+static sb_status make_trace(session *of, sb_error *error) {
+    char folder[PATH_SIZE];
+    find_folder(of->options->output, folder);
     const sb_trace_bound bound = {.bytes = of->options->memory_bytes, .folder = folder};
     if (bound.bytes == 0) {
         of->trace = sb_trace_create();
@@ -341,19 +346,22 @@ static void end_session(session *of) {
     sb_vector_free(&of->asked);
 }
 
+static const char *name_journal(const sb_capture_options *options, char path[PATH_SIZE]) {
+    if (options->journal != NULL)
+        return options->journal;
+    snprintf(path, PATH_SIZE, "%s.journal", options->output);
+    return path;
+}
+
 sb_status capture_record(const sb_capture_options *options, capture_peer *peer,
                          sb_capture_report *report, sb_error *error) {
-    char default_path[4096];
+    char default_path[PATH_SIZE];
     session *of = sb_alloc_zeroed(1, sizeof *of);
     of->options = options;
     of->peer = peer;
     of->report = report;
     of->journal.descriptor = -1;
-    of->journal_path = options->journal;
-    if (of->journal_path == NULL) {
-        snprintf(default_path, sizeof default_path, "%s.journal", options->output);
-        of->journal_path = default_path;
-    }
+    of->journal_path = name_journal(options, default_path);
     sb_journal_start start;
     describe_start(peer, &start);
     capture_describe(report, &start);
@@ -378,13 +386,39 @@ sb_status capture_record(const sb_capture_options *options, capture_peer *peer,
     return status;
 }
 
+/*
+ * Most programs can be recorded once: whatever would keep the files from being made has to be found
+ * before a program has been connected to.
+ */
+static sb_status check_paths(const sb_capture_options *options, sb_error *error) {
+    char path[PATH_SIZE];
+    char folder[PATH_SIZE];
+    struct stat status;
+    const char *output = options->output;
+    if (output[0] == '\0')
+        SB_FAIL(error, SB_ERR_USAGE, "the name of the trace is empty");
+    if (stat(output, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            SB_FAIL(error, SB_ERR_USAGE, "%s is a folder, a file is expected", output);
+        if (!options->replace)
+            SB_FAIL(error, SB_ERR_USAGE, "%s exists; -f replaces it", output);
+    }
+    const char *journal = name_journal(options, path);
+    if (!options->replace && stat(journal, &status) == 0)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "%s exists and may hold a recording: `strobe recover` reads it, -f replaces it",
+                journal);
+    find_folder(journal, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        SB_FAIL(error, SB_ERR_IO, "%s: cannot be created: %s", journal, strerror(errno));
+    return SB_OK;
+}
+
 sb_status sb_capture_run(const sb_capture_options *options, sb_capture_report *report,
                          sb_error *error) {
     capture_peer peer;
-    struct stat status;
     *report = (sb_capture_report){0};
-    if (!options->replace && stat(options->output, &status) == 0)
-        SB_FAIL(error, SB_ERR_USAGE, "%s exists; -f replaces it", options->output);
+    SB_TRY(check_paths(options, error));
     SB_TRY(capture_find(options, &peer, error));
     return capture_record(options, &peer, report, error);
 }

@@ -14,3 +14,12 @@ touch there.tracy
 echo "exit $?"
 "$strobe" capture -o b.tracy -p 1 --wait 0.2 2>&1
 echo "exit $?"
+# A program that can be recorded once must not be wasted on files that cannot be made.
+touch left.tracy.journal
+mkdir folder
+for output in left.tracy folder nowhere/a.tracy ""; do
+    "$strobe" capture -o "$output" -p 1 --wait 0.2 2>&1
+    echo "exit $?"
+done
+"$strobe" capture -f -o folder -p 1 --wait 0.2 2>&1
+echo "exit $?"
