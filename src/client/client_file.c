@@ -46,8 +46,11 @@ bool client_file_is_open(void) {
 }
 
 static sb_record_header *map_header(int descriptor) {
-    if (posix_fallocate(descriptor, 0, SB_CHUNK_SIZE) != 0)
+    const int failure = posix_fallocate(descriptor, 0, SB_CHUNK_SIZE);
+    if (failure != 0) {
+        errno = failure; /* this function leaves it alone, and our caller tells it */
         return NULL;
+    }
     void *memory = mmap(NULL, SB_CHUNK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -84,9 +87,11 @@ int client_file_open(const char *path, uint32_t session) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     sb_record_header *header = list == MAP_FAILED ? NULL : map_header(descriptor);
     if (header == NULL) {
+        const int reason = errno;
         if (list != MAP_FAILED)
             munmap(list, SLABS_MAX * sizeof(slab));
         close(descriptor);
+        errno = reason;
         return -1;
     }
     fill_header(header, session);
