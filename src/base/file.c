@@ -88,3 +88,14 @@ void sb_file_close(sb_file *file) {
         free(file->memory);
     *file = sb_file_of((sb_slice){"", 0});
 }
+
+bool sb_file_is_same(const char *a, const char *b) {
+    struct stat first;
+    struct stat second;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    if (stat(a, &first) == 0 && stat(b, &second) == 0)
+        return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+               first.st_ino == second.st_ino;
+    return strcmp(a, b) == 0;
+}

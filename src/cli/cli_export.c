@@ -314,8 +314,26 @@ static sb_status export_text(const sb_trace *trace, const export_arguments *argu
     return status;
 }
 
+/* Two outputs under one name, or an output over the trace, would lose one of them. */
+static sb_status check_outputs(const export_arguments *arguments, sb_error *error) {
+    const char *const outputs[] = {arguments->output, arguments->perfetto, arguments->chrome};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (outputs[i] == NULL)
+            continue;
+        if (sb_file_is_same(outputs[i], arguments->input))
+            SB_FAIL(error, SB_ERR_USAGE, "%s is the trace that is read: it would be overwritten",
+                    outputs[i]);
+        for (size_t k = 0; k < i; k++) {
+            if (outputs[k] != NULL && sb_file_is_same(outputs[i], outputs[k]))
+                SB_FAIL(error, SB_ERR_USAGE, "%s would be written twice", outputs[i]);
+        }
+    }
+    return SB_OK;
+}
+
 static sb_status export(const export_arguments *arguments, int *exit_code, sb_error *error) {
     cli_trace opened;
+    SB_TRY(check_outputs(arguments, error));
     cli_progress progress = cli_progress_begin();
     sb_status status = cli_trace_open(&opened, arguments->input, error);
     if (status == SB_OK)

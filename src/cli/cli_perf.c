@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -351,17 +350,6 @@ static const char *summary_base(const perf_arguments *arguments, sb_arena *arena
     return sb_arena_format(arena, "%.*s_stacked", stem, arguments->csv).data;
 }
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat first;
-    struct stat second;
-    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
-        return false;
-    if (stat(a, &first) == 0 && stat(b, &second) == 0)
-        return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
-               first.st_ino == second.st_ino;
-    return strcmp(a, b) == 0;
-}
-
 /* Two outputs under one name, or an output over an input, would lose one of them. */
 static sb_status check_outputs(const perf_arguments *arguments, const cli_perf_inputs *inputs,
                                sb_error *error) {
@@ -376,11 +364,11 @@ static sb_status check_outputs(const perf_arguments *arguments, const cli_perf_i
     sb_status status = SB_OK;
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         for (size_t k = 0; k < i && outputs[i] != NULL; k++) {
-            if (outputs[k] != NULL && is_same_file(outputs[i], outputs[k]))
+            if (outputs[k] != NULL && sb_file_is_same(outputs[i], outputs[k]))
                 status = sb_error_set(error, SB_ERR_USAGE, "%s would be written twice", outputs[i]);
         }
         for (size_t k = 0; k < inputs->count && outputs[i] != NULL; k++) {
-            if (is_same_file(outputs[i], inputs->inputs[k].name))
+            if (sb_file_is_same(outputs[i], inputs->inputs[k].name))
                 status = sb_error_set(error, SB_ERR_USAGE,
                                       "%s is the report that is read: it would "
                                       "be overwritten",

@@ -1,0 +1,13 @@
+# No output is written over the trace, nor over another output.
+. "$(dirname "$0")/trace_sample.inc"
+sample > sample.tracy
+cp sample.tracy copy.tracy
+ln -s sample.tracy link.tracy
+ln sample.tracy hard.tracy
+"$strobe" export --perfetto sample.tracy sample.tracy 2>&1
+echo "exit $?"
+"$strobe" export --chrome link.tracy sample.tracy 2>&1
+"$strobe" export -o hard.tracy sample.tracy 2>&1
+"$strobe" export --compat -o sample.tracy sample.tracy 2>&1
+"$strobe" export --perfetto both --chrome both sample.tracy 2>&1
+cmp sample.tracy copy.tracy && ls
