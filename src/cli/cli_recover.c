@@ -84,6 +84,9 @@ static sb_status take_options(const cli_parsed *parsed, recover_arguments *argum
         else
             SB_TRY(cli_parse_size("memory", option->value, &arguments->memory_bytes, error));
     }
+    if (sb_file_is_same(arguments->output, arguments->journal))
+        SB_FAIL(error, SB_ERR_USAGE, "%s is the journal that is read: it would be overwritten",
+                arguments->output);
     struct stat status;
     if (!arguments->replace && stat(arguments->output, &status) == 0)
         SB_FAIL(error, SB_ERR_USAGE, "%s exists; -f replaces it, -o names another",

@@ -5,6 +5,8 @@ cp "$fixtures/protocol-82.journal" run.tracy.journal
 echo "exit $?"
 "$strobe" recover run.tracy.journal 2>&1
 echo "exit $?"
+"$strobe" recover -f run.tracy.journal -o run.tracy.journal 2>&1
+cmp run.tracy.journal "$fixtures/protocol-82.journal"
 head -c 4000 run.tracy.journal > cut.journal
 "$strobe" recover cut.journal 2>&1 | sed 's/[0-9]* bytes/N bytes/'
 "$strobe" recover -f cut.journal > /dev/null 2>&1
