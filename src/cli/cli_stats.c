@@ -155,6 +155,9 @@ static sb_status choose_zones(const stats_arguments *arguments, const sb_trace *
         SB_TRY(cli_trace_time(trace, "from", arguments->from, &options->range.from, error));
     if (arguments->to != NULL)
         SB_TRY(cli_trace_time(trace, "to", arguments->to, &options->range.to, error));
+    if (arguments->from != NULL && arguments->to != NULL && options->range.from > options->range.to)
+        SB_FAIL(error, SB_ERR_USAGE, "--from '%s' is after --to '%s'", arguments->from,
+                arguments->to);
     if (arguments->thread != NULL)
         SB_TRY(find_track(trace, arguments->thread, arguments->devices, &options->only, error));
     return SB_OK;
