@@ -297,11 +297,24 @@ static sb_status export_to_viewer(const sb_trace *trace, const char *path, viewe
     return SB_OK;
 }
 
+/* Whether there is anything to write besides files for viewers. */
+static bool writes_rows(const export_arguments *arguments) {
+    const bool is_other = arguments->perfetto != NULL || arguments->chrome != NULL;
+    return !is_other || arguments->csv_wanted || arguments->json;
+}
+
+static bool has_row_options(const cli_parsed *parsed) {
+    for (size_t i = 0; i < parsed->option_count; i++) {
+        if (parsed->options[i].id != OPT_PERFETTO && parsed->options[i].id != OPT_CHROME)
+            return true;
+    }
+    return false;
+}
+
 static sb_status export_text(const sb_trace *trace, const export_arguments *arguments,
                              cli_progress *progress, sb_error *error) {
     sb_output output;
-    const bool is_other = arguments->perfetto != NULL || arguments->chrome != NULL;
-    if (is_other && !arguments->csv_wanted && !arguments->json)
+    if (!writes_rows(arguments))
         return SB_OK;
     SB_TRY(sb_output_to_file(&output, arguments->output == NULL ? "-" : arguments->output, error));
     cli_progress_watch(progress, &output);
@@ -358,6 +371,10 @@ static sb_status export_plain(const cli_parsed *parsed, int *exit_code, sb_error
         SB_FAIL(error, SB_ERR_USAGE, "name one trace file");
     if (arguments.json && arguments.csv_wanted)
         SB_FAIL(error, SB_ERR_USAGE, "--json and --csv cannot be asked for at once");
+    if (!writes_rows(&arguments) && has_row_options(parsed))
+        SB_FAIL(error, SB_ERR_USAGE,
+                "%s writes the whole trace: options for rows need --csv beside it",
+                arguments.perfetto != NULL ? "--perfetto" : "--chrome");
     arguments.input = parsed->operands[0];
     settle(&arguments, "strobe");
     return export(&arguments, exit_code, error);
