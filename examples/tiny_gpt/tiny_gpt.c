@@ -280,6 +280,10 @@ static settings parse_arguments(int count, char **arguments) {
             exit(2);
         }
     }
+    if (optind < count) {
+        fprintf(stderr, "tiny_gpt: '%s' is not an option\n", arguments[optind]);
+        exit(2);
+    }
     return chosen;
 }
 
@@ -306,5 +310,9 @@ int main(int count, char **arguments) {
         fprintf(stderr, "%.2f s on the host\n", seconds() - begin);
     free_model(&gpt, &chosen);
     sb_mesh_close(mesh);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("tiny_gpt: standard output");
+        return 1;
+    }
     return 0;
 }
