@@ -216,6 +216,8 @@ static sb_status take_options(const cli_parsed *parsed, capture_arguments *argum
                 parsed->operands[0]);
     if (arguments->capture.output == NULL && !arguments->all)
         SB_FAIL(error, SB_ERR_USAGE, "name the trace to write with -o");
+    if (arguments->all && arguments->capture.port != 0)
+        SB_FAIL(error, SB_ERR_USAGE, "--all looks at every port, so -p cannot go with it");
     if (arguments->capture.protocol != 0 &&
         sb_wire_protocol_any(arguments->capture.protocol) == NULL)
         SB_FAIL(error, SB_ERR_USAGE, "--protocol: %u is not known; Strobe knows 63 to 83",

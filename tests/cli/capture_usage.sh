@@ -23,3 +23,5 @@ for output in left.tracy folder nowhere/a.tracy ""; do
 done
 "$strobe" capture -f -o folder -p 1 --wait 0.2 2>&1
 echo "exit $?"
+"$strobe" capture --all -p 1 2>&1
+echo "exit $?"
