@@ -19,7 +19,11 @@ target_link_libraries(strobe_shared PRIVATE $<BUILD_INTERFACE:strobe_record>
 target_include_directories(strobe_shared INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 # Its thread outlives whoever loaded it, so it must never be unloaded.
-target_link_options(strobe_shared PRIVATE -Wl,--as-needed -Wl,-z,nodelete -Wl,-z,defs)
+target_link_options(strobe_shared PRIVATE -Wl,--as-needed -Wl,-z,nodelete)
+# The functions of a sanitizer are in the program that loads the library.
+if(NOT STROBE_SANITIZE)
+  target_link_options(strobe_shared PRIVATE -Wl,-z,defs)
+endif()
 
 # The static library holds all it needs of the other modules, and no intermediate code of the
 # compiler's: whoever links it may have another one.

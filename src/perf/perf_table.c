@@ -409,8 +409,8 @@ static void print_cells(perf_table *table, const size_t *ends, const size_t *wid
 }
 
 void perf_table_put_row(perf_table *table, const sb_perf_row *row, sb_output *output) {
-    size_t ends[TABLE_COLUMNS];
-    size_t widths[TABLE_COLUMNS];
+    size_t ends[TABLE_COLUMNS] = {0};
+    size_t widths[TABLE_COLUMNS] = {0};
     sb_output_truncate(&table->text, 0);
     for (size_t i = 0; i < table->count; i++) {
         widths[i] = put_cell(table, row, table->which[i]);
@@ -439,8 +439,8 @@ static size_t put_totals_cell(perf_table *table, table_column column) {
 }
 
 static void print_totals(perf_table *table, sb_output *output) {
-    size_t ends[TABLE_COLUMNS];
-    size_t widths[TABLE_COLUMNS];
+    size_t ends[TABLE_COLUMNS] = {0};
+    size_t widths[TABLE_COLUMNS] = {0};
     sb_output_truncate(&table->text, 0);
     for (size_t i = 0; i < table->count; i++) {
         widths[i] = put_totals_cell(table, table->which[i]);

@@ -62,11 +62,15 @@ static int64_t bucket_low(unsigned bucket) {
 
 /* ---- passes over the zones ---- */
 
+/* In a growing trace zones may have ended since they were counted: there is no room for those. */
 static void count_one(source_entry *entry, int64_t duration, unsigned worker) {
-    if (entry->buckets != NULL)
+    if (entry->buckets != NULL) {
         entry->buckets[(size_t)worker * BUCKETS + bucket_of(duration)]++;
-    else
-        entry->values[__atomic_fetch_add(&entry->filled, 1, __ATOMIC_RELAXED)] = duration;
+        return;
+    }
+    const uint64_t place = __atomic_fetch_add(&entry->filled, 1, __ATOMIC_RELAXED);
+    if (place < entry->count)
+        entry->values[place] = duration;
 }
 
 static void refine_one(const source_entry *entry, int64_t duration, unsigned worker) {
