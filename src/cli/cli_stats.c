@@ -146,18 +146,11 @@ static sb_status find_track(const sb_trace *trace, const char *name, bool device
 
 static sb_status choose_zones(const stats_arguments *arguments, const sb_trace *trace,
                               sb_stats_options *options, sb_error *error) {
-    *options = (sb_stats_options){.range = SB_RANGE_ALL,
-                                  .whole_only = arguments->whole_only,
+    *options = (sb_stats_options){.whole_only = arguments->whole_only,
                                   .devices = arguments->devices,
                                   .with_self = true,
                                   .with_quantiles = true};
-    if (arguments->from != NULL)
-        SB_TRY(cli_trace_time(trace, "from", arguments->from, &options->range.from, error));
-    if (arguments->to != NULL)
-        SB_TRY(cli_trace_time(trace, "to", arguments->to, &options->range.to, error));
-    if (arguments->from != NULL && arguments->to != NULL && options->range.from > options->range.to)
-        SB_FAIL(error, SB_ERR_USAGE, "--from '%s' is after --to '%s'", arguments->from,
-                arguments->to);
+    SB_TRY(cli_trace_range(trace, arguments->from, arguments->to, &options->range, error));
     if (arguments->thread != NULL)
         SB_TRY(find_track(trace, arguments->thread, arguments->devices, &options->only, error));
     return SB_OK;

@@ -108,8 +108,8 @@ static bool parse_time(const char *text, int64_t *time) {
     return false;
 }
 
-sb_status cli_trace_time(const sb_trace *trace, const char *option, const char *text, int64_t *time,
-                         sb_error *error) {
+static sb_status find_time(const sb_trace *trace, const char *option, const char *text,
+                           int64_t *time, sb_error *error) {
     if (parse_time(text, time))
         return SB_OK;
     for (uint64_t i = 0; i < sb_series_count(&trace->messages); i++) {
@@ -121,6 +121,18 @@ sb_status cli_trace_time(const sb_trace *trace, const char *option, const char *
     }
     SB_FAIL(error, SB_ERR_NOT_FOUND, "--%s: '%s' is no time and no message contains it", option,
             text);
+}
+
+sb_status cli_trace_range(const sb_trace *trace, const char *from, const char *to, sb_range *range,
+                          sb_error *error) {
+    *range = SB_RANGE_ALL;
+    if (from != NULL)
+        SB_TRY(find_time(trace, "from", from, &range->from, error));
+    if (to != NULL)
+        SB_TRY(find_time(trace, "to", to, &range->to, error));
+    if (from != NULL && to != NULL && range->from > range->to)
+        SB_FAIL(error, SB_ERR_USAGE, "--from '%s' is after --to '%s'", from, to);
+    return SB_OK;
 }
 
 sb_slice cli_format_time(int64_t ns, char text[SB_NUMBER_SIZE]) {

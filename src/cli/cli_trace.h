@@ -28,9 +28,12 @@ int cli_trace_report(const char *command, const sb_error *error);
 /* A number of at least `least` as the value of an option. */
 sb_status cli_trace_number(const char *option, const char *text, int64_t least, int64_t most,
                            int64_t *value, sb_error *error);
-/* 1.5s, 20ms, 4000 (nanoseconds), or the time of the first message that contains the text. */
-sb_status cli_trace_time(const sb_trace *trace, const char *option, const char *text, int64_t *time,
-                         sb_error *error);
+/*
+ * The values of --from and --to, NULL where one was not given: 1.5s, 20ms, 4000 (nanoseconds), or
+ * the time of the first message that contains the text.
+ */
+sb_status cli_trace_range(const sb_trace *trace, const char *from, const char *to, sb_range *range,
+                          sb_error *error);
 /* 1.234 ms, 12 ns: a time for people. */
 sb_slice cli_format_time(int64_t ns, char text[SB_NUMBER_SIZE]);
 

@@ -318,23 +318,11 @@ static sb_status serve(sb_view *view, const cli_view_arguments *arguments, sb_er
     return status;
 }
 
-static sb_status choose_range(const cli_view_arguments *arguments, const sb_trace *trace,
-                              sb_range *range, sb_error *error) {
-    *range = SB_RANGE_ALL;
-    if (arguments->from != NULL)
-        SB_TRY(cli_trace_time(trace, "from", arguments->from, &range->from, error));
-    if (arguments->to != NULL)
-        SB_TRY(cli_trace_time(trace, "to", arguments->to, &range->to, error));
-    if (range->from >= range->to)
-        SB_FAIL(error, SB_ERR_USAGE, "--from must be before --to");
-    return SB_OK;
-}
-
 static sb_status write_page(sb_view *view, const sb_trace *trace,
                             const cli_view_arguments *arguments, sb_error *error) {
     sb_range range;
     sb_output output;
-    SB_TRY(choose_range(arguments, trace, &range, error));
+    SB_TRY(cli_trace_range(trace, arguments->from, arguments->to, &range, error));
     SB_TRY(sb_output_to_file(&output, arguments->page, error));
     const sb_status status = sb_view_write_page(view, range, &output, error);
     if (status != SB_OK) {
