@@ -59,19 +59,21 @@ template <class Work> std::vector<double> TimeSlices(size_t count, Work work) {
     return slices;
 }
 
-void Floor(size_t count) {
+void FloorZones(size_t count) {
     constexpr size_t kWords = 8192;
     static uint64_t buffer[kWords];
-    auto slices = TimeSlices(count, [](size_t zones) {
-        for (size_t i = 0; i < zones; i++) {
-            uint64_t *at = buffer + (4 * i) % kWords;
-            at[0] = __rdtsc();
-            at[1] = i;
-            at[2] = __rdtsc();
-            at[3] = i;
-            __asm__ volatile("" ::: "memory");
-        }
-    });
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *at = buffer + (4 * i) % kWords;
+        at[0] = __rdtsc();
+        at[1] = i;
+        at[2] = __rdtsc();
+        at[3] = i;
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+void Floor(size_t count) {
+    auto slices = TimeSlices(count, FloorZones);
     printf("ns_per_zone %.2f\n", MedianPerZone(slices));
 }
 
@@ -101,15 +103,25 @@ void Burst(size_t count, size_t threads) {
     printf("ns_per_zone %.2f\n", sum / double(threads));
 }
 
+// Time passes between slices as it does in a program that works: without sleeping, which would
+// measure how a machine wakes up.
+void Work(std::chrono::microseconds time) {
+    const auto start = Clock::now();
+    while (Clock::now() - start < time)
+        _mm_pause();
+}
+
+// The floor is measured in turns with the zones: what the machine does beside is the same for both.
 void Paced(size_t count) {
     std::vector<double> slices;
+    std::vector<double> floors;
     Zones(kSlice);
     for (size_t done = 0; done < count; done += kSlice) {
-        usleep(500);
-        Zones(8); // wakes the caches, which a pause of this length empties
-        const auto slice = TimeSlices(kSlice, Zones);
-        slices.insert(slices.end(), slice.begin(), slice.end());
+        Work(std::chrono::microseconds(200));
+        floors.push_back(TimeSlices(kSlice, FloorZones).front());
+        slices.push_back(TimeSlices(kSlice, Zones).front());
     }
+    printf("floor_ns %.2f\n", MedianPerZone(floors));
     printf("ns_per_zone %.2f\n", MedianPerZone(slices));
 }
 
