@@ -46,6 +46,15 @@ extern "C" {
 #endif
 
 #define SB_API __attribute__((visibility("default")))
+/* Called without the linker's stub, where the compiler can. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define SB_DIRECT __attribute__((noplt))
+#endif
+#endif
+#ifndef SB_DIRECT
+#define SB_DIRECT
+#endif
 /* An address that is only a number to us; else compilers miss the initialisation of its memory. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 #define SB_NOT_READ(index) __attribute__((access(none, index)))
@@ -165,9 +174,9 @@ SB_API int64_t sb_now(void);
 
 /* ---- Zones ------------------------------------------------------------------------------- */
 
-SB_API sb_zone sb_zone_open(const sb_source_location *location);
+SB_API SB_DIRECT sb_zone sb_zone_open(const sb_source_location *location);
 SB_API sb_zone sb_zone_open_with_stack(const sb_source_location *location, int32_t depth);
-SB_API void sb_zone_close(sb_zone zone);
+SB_API SB_DIRECT void sb_zone_close(sb_zone zone);
 
 static inline int sb_is_recording(void) {
     return (uint32_t)__atomic_load_n(&sb_client_state, __ATOMIC_RELAXED) != 0;

@@ -75,7 +75,7 @@ typedef struct client_lane {
      * writing; a signal handler that finds this gives up, and one that does not may change them. */
     bool is_writing;
     uint64_t *at;
-    uintptr_t limit;     /* where a begin finds no room any more */
+    uintptr_t limit;     /* where the fast path finds no room any more; low if the clock is slow */
     uint64_t state;      /* sb_client_state as this lane last saw it */
     uint64_t generation; /* upper byte of tokens */
     sb_chunk *chunk;
@@ -179,8 +179,8 @@ void client_compress_image(const void *pixels, uint16_t width, uint16_t height, 
 sb_chunk *client_pool_take(bool beyond, sb_record_cause *cause);
 /* Is there certainly nothing to take? Cheap; for those that are about to drop an event. */
 bool client_pool_is_empty(void);
-/* Back from the sender; words says how many of it are not zero. */
-void client_pool_give(sb_chunk *chunk, size_t words);
+/* Back from the sender; its sealed_words are what is not zero in it. */
+void client_pool_give(sb_chunk *chunk);
 /* Free chunks stop being memory of this process. */
 void client_pool_trim(void);
 void client_pool_set_bound(uint64_t bytes);
@@ -193,6 +193,8 @@ void client_pool_forget(void);
 int client_file_open(const char *path, uint32_t session);
 bool client_file_is_open(void);
 sb_chunk *client_file_take(sb_record_cause *cause);
+/* Will chunks run out before long? Under the pool's lock. */
+bool client_file_is_low(void);
 /* Chunks that will be wanted soon, prepared by the sender. */
 void client_file_prepare(void);
 void client_file_seal(sb_chunk *chunk, uint64_t words);
@@ -257,7 +259,7 @@ void client_describe_host(char *text, size_t size);
 void client_describe_cpu(sb_wire_welcome *welcome);
 bool client_is_main_thread(uint32_t thread);
 
-/* The sender has work: something was filled while it sleeps. */
+/* The sender has work that should not wait. */
 void client_wake_sender(void);
 
 #endif

@@ -153,11 +153,15 @@ sb_chunk *client_file_take(sb_record_cause *cause) {
     return chunk;
 }
 
+bool client_file_is_low(void) {
+    return !has_room() || (file.first_open + 1 == file.slab_count &&
+                           file.slabs[file.first_open].taken > SLAB_CHUNKS / 2);
+}
+
 void client_file_prepare(void) {
     pthread_mutex_lock(&client_pool_lock);
     const size_t slabs = file.slab_count;
-    const bool is_low = !has_room() || (file.first_open + 1 == slabs &&
-                                        file.slabs[file.first_open].taken > SLAB_CHUNKS / 2);
+    const bool is_low = client_file_is_low();
     pthread_mutex_unlock(&client_pool_lock);
     if (!is_low)
         return;

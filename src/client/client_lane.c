@@ -128,6 +128,11 @@ void client_lanes_stop(void) {
 
 /* ---- records ---- */
 
+/* Where begins of zones find no room any more. */
+static uintptr_t end_for_begins(const sb_chunk *chunk) {
+    return (uintptr_t)(chunk->words + SB_CHUNK_WORDS - CLIENT_RESERVED_WORDS);
+}
+
 static void install_chunk(client_lane *lane, sb_chunk *chunk, uint64_t sequence) {
     chunk->lane = lane->id;
     chunk->sequence = sequence;
@@ -141,11 +146,10 @@ static void install_chunk(client_lane *lane, sb_chunk *chunk, uint64_t sequence)
         __atomic_store_n(lane->at, sb_record_stamp(chunk->ticks, SB_RECORD_END), __ATOMIC_RELEASE);
         /* Last: from here on the old chunk is the sender's. */
         __atomic_store_n(&old->next, chunk, __ATOMIC_RELEASE);
-        client_wake_sender();
     }
     lane->chunk = chunk;
     lane->at = chunk->words;
-    lane->limit = (uintptr_t)(chunk->words + SB_CHUNK_WORDS - CLIENT_RESERVED_WORDS);
+    lane->limit = client_clock_is_counter ? end_for_begins(chunk) : NO_ROOM;
 }
 
 void client_count_loss(client_lane *lane, sb_record_cause cause) {
@@ -197,7 +201,7 @@ static bool next_chunk(client_lane *lane, bool must_fit) {
 static bool has_room(const client_lane *lane, size_t words, bool must_fit) {
     if (lane->chunk == NULL)
         return false;
-    const uintptr_t end = lane->limit + (must_fit ? CLIENT_RESERVE_FOR_ENDS : 0);
+    const uintptr_t end = end_for_begins(lane->chunk) + (must_fit ? CLIENT_RESERVE_FOR_ENDS : 0);
     return (uintptr_t)(lane->at + words) <= end;
 }
 

@@ -12,7 +12,7 @@ enum {
 
 pthread_mutex_t client_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A free chunk is zero except for its link. */
+/* A free chunk is zero, or says in sealed_words how much of it is not; its link apart. */
 static sb_chunk *free_chunks;
 static size_t free_count;
 static size_t chunks_made;
@@ -90,20 +90,34 @@ static sb_chunk *take_from_memory(bool beyond, sb_record_cause *cause) {
     sb_chunk *chunk = free_chunks;
     free_chunks = chunk->next;
     free_count--;
-    chunk->next = NULL;
     return chunk;
+}
+
+/*
+ * Is it time that the sender did something? It comes by itself every few milliseconds; calling it
+ * is a system call, and where it gets this thread's processor a long one.
+ */
+static bool is_short(void) {
+    return client_file_is_open() ? client_file_is_low()
+                                 : chunks_made - free_count > chunks_allowed / 4;
 }
 
 sb_chunk *client_pool_take(bool beyond, sb_record_cause *cause) {
     pthread_mutex_lock(&client_pool_lock);
-    sb_chunk *chunk =
-        client_file_is_open() ? client_file_take(cause) : take_from_memory(beyond, cause);
+    const bool is_in_file = client_file_is_open();
+    sb_chunk *chunk = is_in_file ? client_file_take(cause) : take_from_memory(beyond, cause);
+    const bool is_sender_wanted = is_short();
     pthread_mutex_unlock(&client_pool_lock);
+    if (is_sender_wanted)
+        client_wake_sender();
+    /* Here and not when it is given back: what this thread clears is in its cache when it writes,
+     * what the sender cleared has to come over line by line. */
+    if (chunk != NULL && !is_in_file)
+        memset(chunk, 0, SB_CHUNK_HEAD_SIZE + chunk->sealed_words * sizeof chunk->words[0]);
     return chunk;
 }
 
-void client_pool_give(sb_chunk *chunk, size_t words) {
-    memset(chunk, 0, SB_CHUNK_HEAD_SIZE + words * sizeof chunk->words[0]);
+void client_pool_give(sb_chunk *chunk) {
     pthread_mutex_lock(&client_pool_lock);
     push_free(chunk);
     __atomic_store_n(&is_empty, false, __ATOMIC_RELAXED);
@@ -114,7 +128,7 @@ void client_pool_trim(void) {
     pthread_mutex_lock(&client_pool_lock);
     size_t kept = 0;
     for (sb_chunk *chunk = free_chunks; chunk != NULL; chunk = chunk->next) {
-        /* The first page holds the link; the rest is zero, and zero again when it is next used. */
+        /* The first page holds the link; the rest is not needed, and zero when it is next used. */
         enum { PAGE = 4096 };
         if (kept++ >= CHUNKS_KEPT)
             madvise((char *)chunk + PAGE, SB_CHUNK_SIZE - PAGE, MADV_DONTNEED);

@@ -8,7 +8,7 @@
 #include "client/client_reader.h"
 
 enum {
-    BRIEF_PAUSE_MS = 1,
+    BRIEF_PAUSE_MS = 5,
     LONG_PAUSE_MS = 50,
     CLOCK_AGE_MAX_MS = 1000,
 };

@@ -207,7 +207,7 @@ static bool drain_lane(sb_record_translator *translator, client_lane *lane, uint
             break;
         /* What lasts is read again by the next reader. */
         if (lane->id != SB_RECORD_LASTING_LANE)
-            client_pool_give(lane->reading, lane->reading->sealed_words);
+            client_pool_give(lane->reading);
         lane->reading = next;
         lane->read_at = next->words;
         chunks++;

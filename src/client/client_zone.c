@@ -11,6 +11,18 @@ uint64_t sb_client_state = CLIENT_NOT_STARTED;
 
 static const sb_zone no_zone = {0};
 
+/*
+ * The counter, read without the question whether it is usable: where it is not, the lane never has
+ * room for the fast path (see install_chunk), which so calls nothing and needs no stack.
+ */
+static inline int64_t read_counter(void) {
+#if defined(__x86_64__)
+    return (int64_t)__builtin_ia32_rdtsc();
+#else
+    return client_clock_system();
+#endif
+}
+
 static inline uint64_t current_state(void) {
     return __atomic_load_n(&sb_client_state, __ATOMIC_RELAXED);
 }
@@ -53,7 +65,7 @@ sb_zone sb_zone_open(const sb_source_location *location) {
         return open_slowly(location, 0);
     }
     at[1] = token;
-    __atomic_store_n(at, sb_record_stamp(client_now(), SB_RECORD_ZONE_BEGIN), __ATOMIC_RELEASE);
+    __atomic_store_n(at, sb_record_stamp(read_counter(), SB_RECORD_ZONE_BEGIN), __ATOMIC_RELEASE);
     lane->at = at + 2;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->is_writing = false;
@@ -92,7 +104,7 @@ void sb_zone_close(sb_zone zone) {
         close_slowly(lane);
         return;
     }
-    __atomic_store_n(at, sb_record_stamp(client_now(), SB_RECORD_ZONE_END), __ATOMIC_RELEASE);
+    __atomic_store_n(at, sb_record_stamp(read_counter(), SB_RECORD_ZONE_END), __ATOMIC_RELEASE);
     lane->at = at + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->is_writing = false;
