@@ -4,6 +4,7 @@
  * counted in several pieces by several threads.
  */
 #include <math.h>
+#include <pthread.h>
 
 #include "trace/trace_stats.h"
 #include "trace_testing.h"
@@ -305,8 +306,67 @@ static void statistics_in_pieces_agree_with_looking_at_every_zone(void **state) 
     assert_true(most > COUNTED_IN_BUCKETS);
 }
 
+/* ---- while it grows ---- */
+
+enum { GROWN_ZONES = 600000, GROWN_DEPTH_MAX = 12, GROWN_SOURCES = 40 };
+
+/* Zones that stay open for long, and sources that are new, while others count. */
+static void *grow(void *argument) {
+    sb_trace *trace = argument;
+    sb_track *track = sb_trace_add_track(trace, SB_TRACK_THREAD, 0, SB_NONE);
+    uint64_t random = 7;
+    int64_t now = 0;
+    uint32_t sources = 1;
+    unsigned depth = 0;
+    for (uint64_t begun = 0; begun < GROWN_ZONES || depth > 0; now++) {
+        if (depth > 0 && (begun == GROWN_ZONES || depth == GROWN_DEPTH_MAX || one_in(&random, 2))) {
+            sb_track_end(track, now);
+            depth--;
+            continue;
+        }
+        if (begun % (GROWN_ZONES / GROWN_SOURCES) == 0)
+            sources = sb_trace_add_source(trace, &(sb_source){.line = (uint32_t)begun}) + 1;
+        sb_track_begin(track, now, (uint32_t)below(&random, sources));
+        depth++;
+        begun++;
+    }
+    return NULL;
+}
+
+static uint64_t count_grown(const sb_trace *trace, sb_range range) {
+    const sb_stats_options options = {.range = range, .with_self = true, .with_quantiles = true};
+    const uint64_t sources = sb_series_count(&trace->sources);
+    sb_zone_stats *stats = sb_trace_stats(trace, &options);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < sources; i++) {
+        count += stats[i].count;
+        assert_true(stats[i].count == 0 || stats[i].min <= stats[i].max);
+        assert_true(stats[i].self_total <= stats[i].total);
+    }
+    free(stats);
+    return count;
+}
+
+static void statistics_of_a_growing_trace_are_of_what_has_ended(void **state) {
+    (void)state;
+    sb_trace *trace = sb_trace_create();
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, grow, trace), 0);
+    uint64_t count = 0;
+    while (count < GROWN_ZONES / 2) {
+        const uint64_t more = count_grown(trace, SB_RANGE_ALL);
+        assert_true(more >= count);
+        count = more;
+        count_grown(trace, (sb_range){1000, 200000});
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(count_grown(trace, SB_RANGE_ALL), GROWN_ZONES);
+    sb_trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statistics_of_a_growing_trace_are_of_what_has_ended),
         cmocka_unit_test(statistics_agree_with_looking_at_every_zone),
         cmocka_unit_test(statistics_in_pieces_agree_with_looking_at_every_zone),
     };
