@@ -20,9 +20,12 @@ static void start_noc(void) {
         .reads = sb_noc_counter(SB_COUNTER_READS),
         .acks = sb_noc_counter(SB_COUNTER_ACKS),
         .writes_sent = sb_noc_counter(SB_COUNTER_WRITES_SENT),
+        .posted_sent = sb_noc_counter(SB_COUNTER_POSTED_SENT),
         .atomics = sb_noc_counter(SB_COUNTER_ATOMICS),
         .own = (own & 0xFFF) << 4,
     };
+    noc_async_read_set_trid(0);
+    noc_async_write_set_trid(0);
 }
 #else
 static void start_noc(void) {

@@ -29,7 +29,9 @@ enum {
     SB_COUNTER_ATOMICS = 0,
     SB_COUNTER_ACKS = 1,
     SB_COUNTER_READS = 2,
-    SB_COUNTER_WRITES_SENT = 10
+    SB_COUNTER_WRITES_SENT = 10,
+    SB_COUNTER_POSTED_SENT = 11,
+    SB_COUNTER_OUTSTANDING = 16 /* and one for each further transaction id */
 };
 
 /* Bits of the control word. */
@@ -51,6 +53,7 @@ typedef struct sb_noc_state {
     uint32_t reads;
     uint32_t acks;
     uint32_t writes_sent;
+    uint32_t posted_sent;
     uint32_t atomics;
     uint32_t own; /* this tile's coordinates, placed as in the high word of an address */
 } sb_noc_state;
@@ -166,6 +169,23 @@ static inline void noc_async_write(uint32_t from, uint64_t to, uint32_t size) {
     }
 }
 
+/*
+ * The same without acknowledgement: nobody says when it has arrived, so the barrier does not wait
+ * for it and the receiver has to find out by itself.
+ */
+static inline void noc_async_write_posted(uint32_t from, uint64_t to, uint32_t size) {
+    while (size > 0) {
+        const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
+        sb_noc_packet(SB_BUFFER_WRITE,
+                      SB_CONTROL_WRITE | SB_CONTROL_STATIC_CHANNEL | SB_CONTROL_CHANNEL(1),
+                      sb_noc_own(from), to, part);
+        sb_noc.posted_sent++;
+        from += part;
+        to += part;
+        size -= part;
+    }
+}
+
 /* Writes to all tiles of get_noc_multicast_addr but this one; count is how many these are. */
 static inline void noc_async_write_multicast(uint32_t from, uint64_t to, uint32_t size,
                                              uint32_t count) {
@@ -190,10 +210,37 @@ static inline void noc_async_writes_flushed(void) {
     }
 }
 
-/* Waits until all writes have arrived. */
+/* The same for posted writes. */
+static inline void noc_async_posted_writes_flushed(void) {
+    while (sb_noc_counter(SB_COUNTER_POSTED_SENT) != sb_noc.posted_sent) {
+    }
+}
+
+/* Waits until all writes have arrived, posted ones apart. */
 static inline void noc_async_write_barrier(void) {
     while (sb_noc_counter(SB_COUNTER_ACKS) != sb_noc.acks) {
     }
+}
+
+/* ---- transaction ids ---- */
+
+/* Reads, or writes, from here on have this id (0 to 15; 0 at the start of a kernel). */
+static inline void noc_async_read_set_trid(uint32_t id) {
+    *sb_noc_register(SB_BUFFER_READ, SB_NOC_TAG) = id << 10;
+}
+
+static inline void noc_async_write_set_trid(uint32_t id) {
+    *sb_noc_register(SB_BUFFER_WRITE, SB_NOC_TAG) = id << 10;
+}
+
+/* Waits for what has this id, of both processors that share the NoC's interface. */
+static inline void noc_async_read_barrier_with_trid(uint32_t id) {
+    while (sb_noc_counter(SB_COUNTER_OUTSTANDING + id) != 0) {
+    }
+}
+
+static inline void noc_async_write_barrier_with_trid(uint32_t id) {
+    noc_async_read_barrier_with_trid(id);
 }
 
 /* Writes one word; it need not be in L1. */

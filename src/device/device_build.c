@@ -129,6 +129,36 @@ static sb_status add_flags(build *self, const char *sources, sb_error *error) {
 
 /* ---- finding what was built before ---- */
 
+/* The first of the folders, separated by colons, that has such a program; NULL: none. */
+static const char *find_program(sb_arena *arena, sb_slice folders, const char *name) {
+    while (folders.size > 0) {
+        const sb_slice folder = sb_slice_cut(folders, ':', &folders);
+        const char *path =
+            sb_arena_format(arena, "%.*s/%s", (int)folder.size, folder.data, name).data;
+        if (folder.size > 0 && access(path, X_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+/*
+ * Which compiler it is, by its file: asking it for its version would take longer than finding out
+ * that nothing has to be built. One that is not found is told when it is started.
+ */
+static void hash_compiler(device_key *key, sb_arena *arena) {
+    const char *name = compiler();
+    const char *path = getenv("PATH");
+    const char *candidate = name;
+    if (strchr(name, '/') == NULL)
+        candidate = find_program(arena, sb_slice_of(path != NULL ? path : ""), name);
+    struct stat facts;
+    if (candidate == NULL || stat(candidate, &facts) != 0)
+        return;
+    const int64_t identity[] = {facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
+    device_key_add(key, sb_slice_of(candidate));
+    device_key_add(key, (sb_slice){(const char *)identity, sizeof identity});
+}
+
 static sb_status hash_file(device_key *key, const char *path, sb_error *error) {
     sb_file file;
     SB_TRY(sb_file_open(&file, path, error));
@@ -137,8 +167,9 @@ static sb_status hash_file(device_key *key, const char *path, sb_error *error) {
     return SB_OK;
 }
 
-static sb_status make_key(const build *self, char text[DEVICE_KEY_TEXT], sb_error *error) {
+static sb_status make_key(build *self, char text[DEVICE_KEY_TEXT], sb_error *error) {
     device_key key = {{0, 1}};
+    hash_compiler(&key, &self->arena);
     for (size_t i = 0; i < self->argument_count; i++)
         device_key_add(&key, sb_slice_of(self->arguments[i]));
     device_key_add(&key, sb_slice_of(self->job->name));

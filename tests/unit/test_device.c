@@ -522,8 +522,58 @@ static void transfers_can_be_delayed(void **state) {
     assert_int_equal(clocks[1], clocks[0] + 5000);
 }
 
+/*
+ * Two reads of different ids are under way; each barrier waits for its own. Then a write that
+ * nobody acknowledges. In count time everything has arrived at once.
+ */
+static void transfers_have_ids_and_may_be_posted(void **state) {
+    (void)state;
+    const char *source =
+        KERNEL "void kernel_main(void) { volatile uint32_t *out = (volatile uint32_t *)0x100000;\n"
+               "noc_async_read_set_trid(3); noc_async_read(get_dram_noc_addr(0, 0x500000), "
+               "0x110000, 64);\n"
+               "noc_async_read_set_trid(15); noc_async_read(get_dram_noc_addr(0, 0x500000), "
+               "0x120000, 8192);\n"
+               "out[0] = sb_noc_counter(SB_COUNTER_OUTSTANDING + 3);\n"
+               "noc_async_read_barrier_with_trid(3); out[1] = *(volatile uint32_t *)0x110000;\n"
+               "out[2] = sb_noc_counter(SB_COUNTER_OUTSTANDING + 15);\n"
+               "noc_async_read_barrier_with_trid(15); out[3] = *(volatile uint32_t *)0x121ffc;\n"
+               "noc_async_write_posted(0x110000, get_noc_addr_of_core(1, 0, 0x110000), 64);\n"
+               "noc_async_posted_writes_flushed(); noc_async_write_barrier(); }";
+    const char *const names[] = {"emu:rows=1,cols=2", "emu:rows=1,cols=2,time=count"};
+    for (uint32_t is_count = 0; is_count < 2; is_count++) {
+        sb_mesh *mesh = open_mesh(names[is_count]);
+        sb_device *device = sb_mesh_device(mesh, 0);
+        uint32_t data[2048];
+        for (uint32_t i = 0; i < 2048; i++)
+            data[i] = 7 * i + 5;
+        check(sb_device_write_dram(device, 0, 0x500000, data, sizeof data, &error));
+        sb_program *program = sb_program_create(device);
+        add_kernel(program, source, SB_BRISC, one_core);
+        check(sb_program_enqueue(program, &error));
+        check(sb_device_finish(device, &error));
+        assert_int_equal(result_of(device, (sb_core){0, 0}, 0), is_count ? 0 : 1);
+        assert_int_equal(result_of(device, (sb_core){0, 0}, 1), data[0]);
+        assert_int_equal(result_of(device, (sb_core){0, 0}, 2), is_count ? 0 : 1);
+        assert_int_equal(result_of(device, (sb_core){0, 0}, 3), data[2047]);
+        uint32_t arrived[16];
+        check(sb_device_read_l1(device, (sb_core){1, 0}, 0x110000, arrived, 64, &error));
+        assert_memory_equal(arrived, data, 64);
+        sb_program_destroy(program);
+        sb_mesh_close(mesh);
+    }
+    assert_int_equal(run_one("emu:rows=1,cols=1",
+                             KERNEL "void kernel_main(void) { noc_async_read_set_trid(16); "
+                                    "noc_async_read(get_dram_noc_addr(0, 0x500000), 0x110000, "
+                                    "32); }",
+                             SB_BRISC),
+                     SB_ERR_DEVICE);
+    assert_non_null(strstr(error.message, "packet tag 0x4000"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transfers_have_ids_and_may_be_posted),
         cmocka_unit_test(names_are_checked),
         cmocka_unit_test(options_are_described),
         cmocka_unit_test(kernels_get_arguments_and_defines),

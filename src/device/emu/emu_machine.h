@@ -126,7 +126,8 @@ typedef enum emu_counter {
     EMU_POSTED_ATOMICS = 9,
     EMU_WRITES_SENT = 10,
     EMU_POSTED_SENT = 11,
-    EMU_COUNTERS = 12
+    EMU_OUTSTANDING = 16, /* and one for each further transaction id */
+    EMU_COUNTERS = 32
 } emu_counter;
 
 typedef struct emu_noc {
@@ -167,6 +168,8 @@ typedef struct emu_packet {
     bool wants_answer;
     bool is_register; /* the address is one of a register */
     emu_counter counter;
+    uint8_t transaction;     /* id under which an answer is awaited */
+    bool ends_transaction;   /* it is that answer */
     uint8_t x, y;            /* on NoC 0: the end it was sent to */
     uint64_t address;        /* at the receiver */
     uint32_t answer_address; /* at the sender */
@@ -267,6 +270,9 @@ typedef uint32_t emu_actor;
 void emu_written(emu_tile *tile, uint32_t address, uint32_t size, uint64_t clock, emu_actor actor);
 /* One more in a counter of the tile, at clock. */
 void emu_count(emu_tile *tile, uint32_t noc, emu_counter counter, uint64_t clock, emu_actor actor);
+/* One request of that id more, or fewer (-1), that waits for its answer. */
+void emu_count_outstanding(emu_tile *tile, uint32_t noc, uint32_t transaction, int change,
+                           uint64_t clock);
 /* Forgets what the hart polls; it is held in reset now. */
 void emu_unpark(emu_tile *tile, emu_hart *hart);
 
@@ -291,6 +297,7 @@ typedef struct emu_transfer {
     bool is_inline;
     bool is_posted;
     bool is_register;
+    uint8_t transaction;
     uint32_t noc;
     uint32_t size;
     uint32_t data; /* inline data, operand */

@@ -145,7 +145,6 @@ static uint32_t logical_id(const emu_tile *tile) {
 static bool read_noc(emu_tile *tile, uint32_t noc, uint32_t offset, uint32_t *value) {
     const uint32_t counter = (offset - NOC_COUNTERS) / 4;
     if (offset >= NOC_COUNTERS && offset < NOC_COUNTERS_END) {
-        /* Outstanding requests by transaction id are not modelled: they read as none. */
         *value = counter < EMU_COUNTERS ? tile->nocs[noc].counters[counter] : 0;
         return (offset & 3) == 0;
     }

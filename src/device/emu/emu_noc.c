@@ -17,6 +17,9 @@
 /* What exists: the above, linked, static virtual channel and the channel's number. */
 #define CONTROL_KNOWN 0x2E1FBu
 
+/* The one thing that a packet's tag says. */
+#define TAG_TRANSACTION(tag) ((tag) >> 10 & 0xF)
+
 #define ATOMIC_INCREMENT 0x107Cu /* increment and get, wrapping at 32 bits */
 #define SOFT_RESET_ADDRESS 0xFFB121B0u
 
@@ -380,7 +383,9 @@ bool emu_noc_send(emu_tile *tile, emu_hart *hart, uint32_t noc, uint32_t buffer,
         return false;
     hart->stall = injected_delay(&from, is_write);
     from.clock += is_modelled(&from) ? hart->stall : 0;
-    emu_transfer transfer = {.noc = noc, .is_posted = (command->control & CONTROL_RESPONSE) == 0};
+    emu_transfer transfer = {.noc = noc,
+                             .is_posted = (command->control & CONTROL_RESPONSE) == 0,
+                             .transaction = (uint8_t)TAG_TRANSACTION(command->tag)};
     if ((command->control & CONTROL_MULTICAST) != 0)
         return send_multicast(&from, command, &transfer);
     return send_unicast(&from, command, &transfer);

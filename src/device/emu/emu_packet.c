@@ -130,6 +130,7 @@ static emu_packet *make_for(emu_tile *tile, const emu_transfer *transfer) {
     packet->wants_answer = !transfer->is_posted;
     packet->is_register = transfer->is_register;
     packet->operand = transfer->data;
+    packet->transaction = transfer->transaction;
     packet->answer_address = transfer->local_address;
     packet->x = (uint8_t)transfer->place.x;
     packet->y = (uint8_t)transfer->place.y;
@@ -150,6 +151,8 @@ uint64_t emu_packet_send(emu_tile *tile, const emu_transfer *transfer, uint64_t 
         link_clocks = EMU_LINK_CLOCKS + transfer->size / EMU_LINK_BYTES_PER_CLOCK;
     if (transfer->kind == EMU_PACKET_ATOMIC && transfer->is_posted)
         emu_packet_count(tile, transfer->noc, EMU_POSTED_ATOMICS, clock + 1);
+    if (!transfer->is_posted)
+        emu_count_outstanding(tile, transfer->noc, transfer->transaction, 1, clock);
     return dispatch(tile, make_for(tile, transfer), clock, link_clocks);
 }
 
@@ -173,6 +176,8 @@ static emu_packet *answer_to(const emu_machine *machine, const emu_packet *packe
     emu_packet *answer = make(kind, packet->noc, size, data);
     answer->receiver = packet->sender;
     answer->address = packet->answer_address;
+    answer->transaction = packet->transaction;
+    answer->ends_transaction = packet->wants_answer;
     answer->x = (uint8_t)back.x;
     answer->y = (uint8_t)back.y;
     return answer;
@@ -240,6 +245,8 @@ static void take_effect(emu_tile *tile, const emu_packet *packet) {
         emu_count(tile, packet->noc, packet->counter, packet->time, EMU_OUTSIDE);
         break;
     }
+    if (packet->ends_transaction)
+        emu_count_outstanding(tile, packet->noc, packet->transaction, -1, packet->time);
 }
 
 void emu_tile_receive(emu_tile *tile, uint64_t clock) {

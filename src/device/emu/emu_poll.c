@@ -191,3 +191,10 @@ void emu_count(emu_tile *tile, uint32_t noc, emu_counter counter, uint64_t clock
     emu_written(tile, EMU_NOC_BASE + noc * 0x10000 + 0x200 + 4 * (uint32_t)counter, 4, clock,
                 actor);
 }
+
+void emu_count_outstanding(emu_tile *tile, uint32_t noc, uint32_t transaction, int change,
+                           uint64_t clock) {
+    const uint32_t counter = EMU_OUTSTANDING + transaction;
+    tile->nocs[noc].counters[counter] += (uint32_t)change;
+    emu_written(tile, EMU_NOC_BASE + noc * 0x10000 + 0x200 + 4 * counter, 4, clock, EMU_OUTSIDE);
+}
