@@ -9,7 +9,8 @@
  *   client_serial.c     what is ordered across threads: memory, locks, devices
  *   client_lane.c       a thread's lane: records into chunks, definitions, losses
  *   client_pool.c       where chunks come from: memory within its bound, or a recording file
- *   client_start.c      options, start, stop, fork
+ *   client_start.c      start, stop, fork
+ *   client_options.c    options, and what is said about them
  *   client_sender.c     the one thread of our own: waits for readers, or seals a file's chunks
  *   client_session.c    one reader: drains lanes, translates, answers questions
  *   client_listener.c   socket, announcement, handshake
@@ -211,6 +212,9 @@ void client_clock_start(bool wants_counter);
 int64_t client_clock_system(void);
 sb_record_clock client_clock_pair(void);
 extern sb_record_clock client_clock_started;
+/* By the sender, as often as it likes: says once if the counter does not keep its rate. */
+void client_clock_watch(void);
+double client_clock_deviation(sb_record_clock first, sb_record_clock middle, sb_record_clock last);
 
 static inline int64_t client_now(void) {
 #if defined(__x86_64__)
@@ -247,6 +251,14 @@ typedef struct client_globals {
 } client_globals;
 
 extern client_globals client_global;
+
+/* At the start: the environment's, and those of a program that starts the client itself. */
+void client_read_options(const sb_client_options *given);
+/*
+ * One line on standard error. Only for what the user asked for and will not get: this is somebody
+ * else's process.
+ */
+__attribute__((format(printf, 1, 2))) void client_say(const char *format, ...);
 
 /* Starts what is not started; false: it is stopped or cannot be. */
 bool client_ensure_started(void);

@@ -86,6 +86,46 @@ sb_record_clock client_clock_pair(void) {
     return best;
 }
 
+/*
+ * Nanoseconds for each tick from one pair of readings to another, in parts of a million that the
+ * second stretch differs from the first.
+ */
+double client_clock_deviation(sb_record_clock first, sb_record_clock middle, sb_record_clock last) {
+    const double before = (double)(middle.ns - first.ns) / (double)(middle.ticks - first.ticks);
+    const double after = (double)(last.ns - middle.ns) / (double)(last.ticks - middle.ticks);
+    return (after / before - 1) * 1e6;
+}
+
+/*
+ * A virtual machine that was moved or held, or firmware that writes the counter, changes what a
+ * tick is; nothing tells us but the other clock.
+ */
+void client_clock_watch(void) {
+    enum { EVERY_S = 1 };
+    /* Readings that far apart are good to a few millionths, and clocks are disciplined by 500. */
+    static const double deviation_max = 1000;
+    static sb_record_clock previous;
+    static bool has_told;
+    if (!client_clock_is_counter || has_told)
+        return;
+    if (previous.ns == 0 || previous.ns < client_clock_started.ns)
+        previous = client_clock_started;
+    const int64_t age = client_clock_system() - previous.ns;
+    if (age < (int64_t)EVERY_S * 1000000000)
+        return;
+    const sb_record_clock now = client_clock_pair();
+    const double deviation = previous.ns == client_clock_started.ns
+                                 ? 0
+                                 : client_clock_deviation(client_clock_started, previous, now);
+    if (deviation > deviation_max || deviation < -deviation_max) {
+        client_say("the time-stamp counter has changed its rate by %.0f millionths: times of this "
+                   "recording are wrong by as much; STROBE_CLOCK=monotonic avoids it",
+                   deviation);
+        has_told = true;
+    }
+    previous = now;
+}
+
 int64_t sb_now(void) {
     client_ensure_started();
     return client_now();

@@ -100,6 +100,16 @@ static bool open_door(client_door *door) {
     return false;
 }
 
+static void say_no_port(void) {
+    const uint32_t port = client_global.options.port;
+    if (port != 0)
+        client_say("port %u cannot be listened on (%s): nothing is recorded", port,
+                   strerror(errno));
+    else
+        client_say("no port from %d to %d is free: nothing is recorded; TRACY_PORT names another",
+                   SB_WIRE_PORT, SB_WIRE_PORT + SB_WIRE_PORT_COUNT - 1);
+}
+
 static void close_door(client_door *door) {
     for (size_t i = 0; i < door->count; i++)
         close(door->listening[i]);
@@ -241,6 +251,7 @@ void client_serve_readers(void) {
     client_door door;
     if (!open_door(&door)) {
         /* As Tracy does: without a port nothing is recorded. */
+        say_no_port();
         client_discard();
         return;
     }

@@ -78,6 +78,7 @@ static void look_after_file(void) {
         client_file_prepare();
         for (client_lane *lane = client_lanes(); lane != NULL; lane = lane->next)
             is_busy |= seal_full_chunks(lane);
+        client_clock_watch();
         const int64_t now = client_clock_system();
         if (now - clock_read > clock_age_ms * 1000000) {
             client_file_update_clock();

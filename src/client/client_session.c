@@ -411,6 +411,7 @@ static void run(client_session *session) {
         if (!is_busy)
             flush(session);
         keep_alive(session);
+        client_clock_watch();
         int timeout_ms = 0;
         if (!may_wait(session, &timeout_ms))
             session->is_over = true;

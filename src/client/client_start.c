@@ -27,80 +27,6 @@ static void set_phase(client_phase next) {
     __atomic_store_n(&phase, next, __ATOMIC_RELEASE);
 }
 
-/* ---- options ---- */
-
-static bool is_set(const char *name) {
-    const char *value = getenv(name);
-    return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
-}
-
-/* A number with K, M or G behind it; the default if there is none. */
-static uint64_t bytes_of(const char *name, uint64_t otherwise) {
-    const char *value = getenv(name);
-    if (value == NULL || value[0] < '0' || value[0] > '9')
-        return otherwise;
-    char *unit = NULL;
-    uint64_t number = strtoull(value, &unit, 10);
-    if (*unit == 'K' || *unit == 'k')
-        number <<= 10;
-    else if (*unit == 'M' || *unit == 'm')
-        number <<= 20;
-    else if (*unit == 'G' || *unit == 'g')
-        number <<= 30;
-    return number;
-}
-
-static uint32_t seconds_as_ms(const char *name, uint32_t otherwise) {
-    const char *value = getenv(name);
-    if (value == NULL || ((value[0] < '0' || value[0] > '9') && value[0] != '.'))
-        return otherwise;
-    const double seconds = strtod(value, NULL);
-    return seconds < 86400 ? (uint32_t)(seconds * 1000) : 86400U * 1000U;
-}
-
-/* Flags that a variable switches on. */
-static const struct {
-    const char *variable;
-    uint32_t flag;
-} flag_variables[] = {
-    {"TRACY_ON_DEMAND", SB_ON_DEMAND},
-    {"STROBE_ON_DEMAND", SB_ON_DEMAND},
-    {"TRACY_NO_EXIT", SB_NO_EXIT},
-    {"STROBE_NO_EXIT", SB_NO_EXIT},
-    {"STROBE_ALL_INTERFACES", SB_ALL_INTERFACES},
-    {"TRACY_NO_BROADCAST", SB_NO_BROADCAST},
-    {"STROBE_NO_BROADCAST", SB_NO_BROADCAST},
-    {"TRACY_ONLY_IPV4", SB_IPV4_ONLY},
-    {"STROBE_TT", SB_TENSTORRENT},
-};
-
-static void read_options(const sb_client_options *given) {
-    enum { DEFAULT_MEMORY_MIB = 256, DEFAULT_EXIT_TIMEOUT_MS = 5000 };
-    client_options *options = &client_global.options;
-    for (size_t i = 0; i < sizeof flag_variables / sizeof flag_variables[0]; i++) {
-        if (is_set(flag_variables[i].variable))
-            options->flags |= flag_variables[i].flag;
-    }
-    const char *only_local = getenv("TRACY_ONLY_LOCALHOST");
-    if (only_local != NULL && strcmp(only_local, "0") == 0)
-        options->flags |= SB_ALL_INTERFACES;
-    const char *clock = getenv("STROBE_CLOCK");
-    if (clock != NULL && strcmp(clock, "monotonic") == 0)
-        options->flags |= SB_MONOTONIC_CLOCK;
-    if (given != NULL && given->size >= 8)
-        options->flags |= given->flags;
-    if (given != NULL && given->size >= 12 && given->port != 0)
-        options->port = given->port;
-    const char *port = getenv("TRACY_PORT");
-    if (port != NULL && atoi(port) > 0) // NOLINT(cert-err34-c): 0 for what is no number is right
-        options->port = (uint32_t)atoi(port); // NOLINT(cert-err34-c)
-    options->memory = bytes_of("STROBE_MEMORY", (uint64_t)DEFAULT_MEMORY_MIB << 20);
-    options->exit_timeout_ms = seconds_as_ms("STROBE_EXIT_TIMEOUT", DEFAULT_EXIT_TIMEOUT_MS);
-    const char *out = getenv("STROBE_OUT");
-    if (options->out[0] == '\0' && out != NULL)
-        snprintf(options->out, sizeof options->out, "%s", out);
-}
-
 /* ---- the recording file's name ---- */
 
 /* STROBE_OUT with %p and %n filled in; a forked child without %p gets its number at the end. */
@@ -136,12 +62,7 @@ static bool open_file(void) {
     expand_path(client_global.options.out, path, sizeof path);
     if (client_file_open(path, client_global.session + 1) == 0)
         return true;
-    /* The one thing we say aloud: without it the user waits for a file that will never be. */
-    char text[sizeof path + 128];
-    const int size =
-        snprintf(text, sizeof text, "strobe: cannot record to %s: %s\n", path, strerror(errno));
-    if (size > 0)
-        (void)!write(STDERR_FILENO, text, (size_t)size);
+    client_say("cannot record to %s: %s", path, strerror(errno));
     return false;
 }
 
@@ -199,7 +120,7 @@ static void start_once(const sb_client_options *options) {
     pthread_mutex_lock(&start_lock);
     if (current_phase() == NEW) {
         set_phase(STARTING);
-        read_options(options);
+        client_read_options(options);
         const bool is_started = start();
         if (!is_started)
             client_change_session(false);
