@@ -157,8 +157,9 @@ SB_API int sb_client_is_started(void);
 /* Is a reader connected (or a file being recorded)? */
 SB_API int sb_client_is_connected(void);
 /*
- * From now on everything goes into a file, as with STROBE_OUT. Must come before the first session.
- * 0, or -1 if the file cannot be made.
+ * Starts the client, and everything goes into a file as with STROBE_OUT: for programs that define
+ * STROBE_MANUAL_LIFETIME, since others have started by then. 0, or -1 if the client is started or
+ * the file cannot be made.
  */
 SB_API int sb_client_record_to_file(const char *path);
 /* Called when a library that used this header is unloaded; its names may be taken by another. */

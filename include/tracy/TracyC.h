@@ -292,14 +292,22 @@ TRACY_API void ___tracy_emit_gpu_context_name_serial(const struct ___tracy_gpu_c
 TRACY_API void ___tracy_emit_gpu_calibration_serial(const struct ___tracy_gpu_calibration_data);
 TRACY_API void ___tracy_emit_gpu_time_sync_serial(const struct ___tracy_gpu_time_sync_data);
 
+SB_NOT_READ(1)
 TRACY_API void ___tracy_emit_memory_alloc(const void *ptr, size_t size);
+SB_NOT_READ(1)
 TRACY_API void ___tracy_emit_memory_alloc_callstack(const void *ptr, size_t size, int32_t depth);
+SB_NOT_READ(1)
 TRACY_API void ___tracy_emit_memory_free(const void *ptr);
+SB_NOT_READ(1)
 TRACY_API void ___tracy_emit_memory_free_callstack(const void *ptr, int32_t depth);
+SB_NOT_READ(1)
 TRACY_API void ___tracy_emit_memory_alloc_named(const void *ptr, size_t size, const char *name);
+SB_NOT_READ(1)
 TRACY_API void ___tracy_emit_memory_alloc_callstack_named(const void *ptr, size_t size,
                                                           int32_t depth, const char *name);
+SB_NOT_READ(1)
 TRACY_API void ___tracy_emit_memory_free_named(const void *ptr, const char *name);
+SB_NOT_READ(1)
 TRACY_API void ___tracy_emit_memory_free_callstack_named(const void *ptr, int32_t depth,
                                                          const char *name);
 TRACY_API void ___tracy_emit_memory_discard(const char *name);

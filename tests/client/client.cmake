@@ -21,3 +21,9 @@ set_tests_properties(client.recording PROPERTIES TIMEOUT 600
 
 # Every public macro of Tracy's is listed, and is there or is not as the list says.
 add_test(NAME client.macros COMMAND python3 ${client_dir}/macros.py)
+
+# The programs that the documentation shows.
+if(NOT STROBE_SANITIZE)
+  add_test(NAME client.snippets COMMAND python3 ${client_dir}/snippets.py ${CMAKE_BINARY_DIR})
+  set_tests_properties(client.snippets PROPERTIES TIMEOUT 300)
+endif()
