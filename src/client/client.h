@@ -182,6 +182,8 @@ sb_chunk *client_pool_take(bool beyond, sb_record_cause *cause);
 bool client_pool_is_empty(void);
 /* Back from the sender; its sealed_words are what is not zero in it. */
 void client_pool_give(sb_chunk *chunk);
+/* Memory for chunks that will be wanted soon, so that no thread that records waits for it. */
+void client_pool_prepare(void);
 /* Free chunks stop being memory of this process. */
 void client_pool_trim(void);
 void client_pool_set_bound(uint64_t bytes);

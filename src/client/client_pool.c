@@ -52,27 +52,62 @@ static void *map_slab(void) {
     return area + front;
 }
 
-static bool make_chunks(void) {
+static bool has_list_of_slabs(void) {
     if (slabs == NULL) {
         void *list = mmap(NULL, SLABS_MAX * sizeof *slabs, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (list == MAP_FAILED)
-            return false;
-        slabs = list;
+        slabs = list == MAP_FAILED ? NULL : list;
     }
-    char *slab = slab_count < SLABS_MAX ? map_slab() : NULL;
-    if (slab == NULL)
-        return false;
-    /* Small programs stay small: only who needs more than one slab gets large pages. */
-    if (slab_count > 0)
+    return slabs != NULL && slab_count < SLABS_MAX;
+}
+
+/* Small programs stay small: only who needs more than one slab gets large pages. */
+static char *make_slab(void) {
+    char *slab = map_slab();
+    if (slab != NULL && slab_count > 0)
         madvise(slab, SLAB_SIZE, MADV_HUGEPAGE);
+    return slab;
+}
+
+static void add_slab(char *slab) {
     slabs[slab_count++] = slab;
     for (size_t i = SLAB_CHUNKS; i-- > 0;) {
         void *place = slab + i * SB_CHUNK_SIZE;
         push_free(place);
     }
     chunks_made += SLAB_CHUNKS;
-    return true;
+}
+
+static bool make_chunks(void) {
+    char *slab = has_list_of_slabs() ? make_slab() : NULL;
+    if (slab != NULL)
+        add_slab(slab);
+    return slab != NULL;
+}
+
+/* Will free chunks run out although more may be made? */
+static bool is_low(void) {
+    return free_count < SLAB_CHUNKS / 2 && chunks_made < chunks_allowed;
+}
+
+void client_pool_prepare(void) {
+    pthread_mutex_lock(&client_pool_lock);
+    const bool is_needed = !client_file_is_open() && is_low() && has_list_of_slabs();
+    pthread_mutex_unlock(&client_pool_lock);
+    /* Without the lock: the system clears the pages now, which takes long. */
+    char *slab = is_needed ? make_slab() : NULL;
+    if (slab == NULL)
+        return;
+#ifdef MADV_POPULATE_WRITE
+    madvise(slab, SLAB_SIZE, MADV_POPULATE_WRITE);
+#endif
+    pthread_mutex_lock(&client_pool_lock);
+    const bool is_still_needed = is_low() && has_list_of_slabs();
+    if (is_still_needed)
+        add_slab(slab);
+    pthread_mutex_unlock(&client_pool_lock);
+    if (!is_still_needed)
+        munmap(slab, SLAB_SIZE);
 }
 
 static sb_chunk *take_from_memory(bool beyond, sb_record_cause *cause) {
@@ -98,8 +133,9 @@ static sb_chunk *take_from_memory(bool beyond, sb_record_cause *cause) {
  * is a system call, and where it gets this thread's processor a long one.
  */
 static bool is_short(void) {
-    return client_file_is_open() ? client_file_is_low()
-                                 : chunks_made - free_count > chunks_allowed / 4;
+    if (client_file_is_open())
+        return client_file_is_low();
+    return is_low() || (sb_client_is_connected() && chunks_made - free_count > chunks_allowed / 4);
 }
 
 sb_chunk *client_pool_take(bool beyond, sb_record_cause *cause) {

@@ -38,6 +38,7 @@ bool client_wait(const int *descriptors, size_t count, bool for_writing, int tim
     if (ready > 0 && !is_stopping && polled[wake].revents != 0 && !client_is_stopping()) {
         uint64_t calls = 0;
         (void)!read(client_global.wake, &calls, sizeof calls);
+        client_pool_prepare();
     }
     for (size_t i = 0; ready > 0 && i < wake; i++) {
         if (polled[i].revents != 0)
