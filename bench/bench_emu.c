@@ -101,9 +101,20 @@ static session run_session(const char *name, uint32_t tiles, uint32_t harts, uin
     return taken;
 }
 
+/* The quickest of several: the first one may have to build the kernels. */
+static session run_idle(const char *name, uint32_t tiles, uint32_t harts) {
+    session best = run_session(name, tiles, harts, 1);
+    for (int i = 0; i < RUNS; i++) {
+        const session again = run_session(name, tiles, harts, 1);
+        if (again.seconds < best.seconds)
+            best = again;
+    }
+    return best;
+}
+
 /* The difference between a long session and a short one is the kernels' work alone. */
 static figure measure(const char *name, uint32_t tiles, uint32_t harts, uint32_t count) {
-    const session idle = run_session(name, tiles, harts, 1);
+    const session idle = run_idle(name, tiles, harts);
     figure best = {0};
     for (int i = 0; i < RUNS; i++) {
         const session busy = run_session(name, tiles, harts, count);
@@ -119,10 +130,9 @@ static figure measure(const char *name, uint32_t tiles, uint32_t harts, uint32_t
 int main(void) {
     static const struct {
         uint32_t tiles, harts, count;
-        uint32_t peer_part; /* the peer is slower: it does this part of the work; 0: nothing */
+        uint32_t peer_part; /* the peer is slower: it does this part of the work */
         double wanted;
-    } sizes[] = {
-        {1, 1, 8000000, 200, MIPS_ONE}, {1, 5, 1600000, 40, 0}, {64, 5, 30000, 8, MIPS_ALL}};
+    } sizes[] = {{1, 1, 8000000, 20, MIPS_ONE}, {1, 5, 1600000, 8, 0}, {64, 5, 30000, 4, MIPS_ALL}};
     const char *peer = getenv("PEER_TTSIM");
     char peer_name[600];
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -143,7 +153,7 @@ int main(void) {
             printf("\n");
             modelled = is_count ? modelled : ours;
         }
-        if (peer != NULL && sizes[i].peer_part > 0) {
+        if (peer != NULL) {
             const figure theirs = measure(peer_name, sizes[i].tiles, sizes[i].harts,
                                           sizes[i].count / sizes[i].peer_part);
             printf("%2u x %-5u %-9s %9s %14.0f   ours (modelled) has %.1f times the clocks/s\n",
