@@ -89,13 +89,43 @@ void sb_file_close(sb_file *file) {
     *file = sb_file_of((sb_slice){"", 0});
 }
 
-bool sb_file_is_same(const char *a, const char *b) {
+/* The part of a path before its last name; "." if there is none. The caller frees it. */
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const size_t size = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    char *folder = sb_alloc(size + 2);
+    memcpy(folder, path, size);
+    memcpy(folder + size, ".", 2);
+    return folder;
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static bool is_one_inode(const char *a, const char *b) {
     struct stat first;
     struct stat second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Of files that are still to be made: whether they would be in one place. */
+static bool is_one_place(const char *a, const char *b) {
+    char *first = folder_of(a);
+    char *second = folder_of(b);
+    const bool is_one = strcmp(name_of(a), name_of(b)) == 0 && is_one_inode(first, second);
+    free(first);
+    free(second);
+    return is_one;
+}
+
+bool sb_file_is_same(const char *a, const char *b) {
+    struct stat first;
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return false;
-    if (stat(a, &first) == 0 && stat(b, &second) == 0)
-        return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
-               first.st_ino == second.st_ino;
-    return strcmp(a, b) == 0;
+    if (stat(a, &first) == 0)
+        return S_ISREG(first.st_mode) && is_one_inode(a, b);
+    return strcmp(a, b) == 0 || is_one_place(a, b);
 }

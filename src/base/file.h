@@ -29,7 +29,10 @@ sb_status sb_file_open(sb_file *file, const char *path, sb_error *error);
 sb_file sb_file_of(sb_slice text);
 void sb_file_release(sb_file *file, size_t offset);
 void sb_file_close(sb_file *file);
-/* Whether both paths lead to one regular file; "-" is none. Writing one would change the other. */
+/*
+ * Whether both paths lead to one regular file, or to one that is still to be made; "-" is none.
+ * Writing one would change the other.
+ */
 bool sb_file_is_same(const char *a, const char *b);
 
 #endif

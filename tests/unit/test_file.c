@@ -57,6 +57,26 @@ static void file_below_a_file_is_an_io_error(void **state) {
     sb_file_close(&file);
 }
 
+static void one_place_has_many_paths(void **state) {
+    (void)state;
+    const test_folder folder = make_folder();
+    const char *path = path_in(&folder, "in");
+    const char *detour = path_in(&folder, "./in");
+    const char *other = path_in(&folder, "other");
+    assert_true(sb_file_is_same(path, detour)); /* before either is there */
+    assert_false(sb_file_is_same(path, other));
+    assert_false(sb_file_is_same(path, "in"));
+    write_file(path, sb_slice_of("some text"));
+    assert_true(sb_file_is_same(path, detour));
+    assert_false(sb_file_is_same(path, other));
+    assert_false(sb_file_is_same(other, path));
+    assert_int_equal(link(path, other), 0);
+    assert_true(sb_file_is_same(path, other));
+    assert_false(sb_file_is_same("-", "-"));
+    assert_false(sb_file_is_same("/dev/null", "/dev/null")); /* takes both */
+    remove_folder(&folder);
+}
+
 static void borrowed_text_is_not_freed(void **state) {
     (void)state;
     sb_file file = sb_file_of(sb_slice_of("borrowed"));
@@ -154,6 +174,7 @@ int main(void) {
         cmocka_unit_test(directory_is_refused),
         cmocka_unit_test(missing_file_is_not_found),
         cmocka_unit_test(file_below_a_file_is_an_io_error),
+        cmocka_unit_test(one_place_has_many_paths),
         cmocka_unit_test(borrowed_text_is_not_freed),
         cmocka_unit_test(released_content_stays_readable),
         cmocka_unit_test(dash_reads_a_redirected_standard_input),
