@@ -89,18 +89,20 @@ static const cli_option export_options[] = {
      .short_name = 'f',
      .argument = "TEXT",
      .heading = "Which and how",
-     .help = "only source locations whose name contains TEXT"},
+     .help = "only source locations whose name contains TEXT; with -m, only such messages"},
     {.id = OPT_CASE, .name = "case", .short_name = 'c', .help = "the filter minds capitals"},
     {.id = OPT_SELF, .name = "self", .short_name = 'e', .help = "times without what ran inside"},
     {.id = OPT_TRUNCATED,
      .name = "truncated-mean",
      .argument = "N",
-     .help = "in statistics, the N-th percentile and the mean of what does not exceed it"},
+     .help = "in statistics, the N-th percentile (1 to 99) and the mean of what does not exceed "
+             "it"},
     {.id = OPT_PARENT,
      .name = "special-parent",
      .short_name = 't',
      .argument = "TEXT",
-     .help = "with -x, give the text of the enclosing zone whose name contains TEXT"},
+     .help = "with -u and -x, give the text of the enclosing zone whose name contains TEXT; a "
+             "number is that of --truncated-mean"},
     {.id = OPT_SPECIAL,
      .name = "special-functions",
      .short_name = 'x',
@@ -113,9 +115,9 @@ const cli_command cli_export_command = {
     .summary = "write a trace as CSV, as JSON, for Perfetto or for Chrome",
     .arguments = "FILE",
     .about = "Reads a .tracy file and writes statistics per source location, or a row per zone or\n"
-             "message, or the whole trace for another viewer. Also takes the place of "
-             "tracy-csvexport and csvexport-release: under those\n"
-             "names, or with --compat, it accepts their command lines and gives their rows.",
+             "message, or the whole trace for another viewer. Also takes the place of\n"
+             "tracy-csvexport and csvexport-release: under those names, or with --compat, it\n"
+             "accepts their command lines and gives their rows.",
     .examples = "  strobe export run.tracy > statistics.csv\n"
                 "  strobe export -u --filter matmul run.tracy -o zones.csv\n"
                 "  strobe export --perfetto run.pftrace run.tracy\n"
@@ -125,13 +127,16 @@ const cli_command cli_export_command = {
     .run = run_export,
 };
 
+enum { PERCENTILE_MIN = 1, PERCENTILE_MAX = 99 };
+
 typedef struct export_arguments {
     sb_trace_csv_options csv;
     const char *input;
     const char *output;   /* NULL: standard output */
     const char *perfetto; /* NULL: not wanted, as the next */
     const char *chrome;
-    bool csv_wanted; /* asked for by name */
+    const char *percentile; /* as it was given; NULL: not */
+    bool csv_wanted;        /* asked for by name */
     bool json;
     bool zones;
     bool device;
@@ -147,11 +152,14 @@ static bool is_number(const char *text) {
 
 /* Like the tool: what is no number counts as 0, and then as the least. */
 static void take_percentile(const char *text, export_arguments *arguments) {
-    enum { USUAL = 90, LEAST = 1, MOST = 99 };
+    enum { USUAL = 90 };
     int64_t value = USUAL;
+    arguments->percentile = text;
     if (text != NULL && !sb_parse_int64(sb_slice_of(text), &value))
-        value = LEAST;
-    arguments->csv.truncated_mean = (int)(value < LEAST ? LEAST : value > MOST ? MOST : value);
+        value = PERCENTILE_MIN;
+    arguments->csv.truncated_mean = (int)(value < PERCENTILE_MIN   ? PERCENTILE_MIN
+                                          : value > PERCENTILE_MAX ? PERCENTILE_MAX
+                                                                   : value);
 }
 
 static void take_layout(const char *name, export_arguments *arguments) {
@@ -303,14 +311,6 @@ static bool writes_rows(const export_arguments *arguments) {
     return !is_other || arguments->csv_wanted || arguments->json;
 }
 
-static bool has_row_options(const cli_parsed *parsed) {
-    for (size_t i = 0; i < parsed->option_count; i++) {
-        if (parsed->options[i].id != OPT_PERFETTO && parsed->options[i].id != OPT_CHROME)
-            return true;
-    }
-    return false;
-}
-
 static sb_status export_text(const sb_trace *trace, const export_arguments *arguments,
                              cli_progress *progress, sb_error *error) {
     sb_output output;
@@ -327,9 +327,11 @@ static sb_status export_text(const sb_trace *trace, const export_arguments *argu
     return status;
 }
 
-/* Two outputs under one name, or an output over the trace, would lose one of them. */
+/* Two outputs in one place, or an output over the trace, would lose one of them. */
 static sb_status check_outputs(const export_arguments *arguments, sb_error *error) {
-    const char *const outputs[] = {arguments->output, arguments->perfetto, arguments->chrome};
+    const char *const rows = arguments->output == NULL ? "-" : arguments->output;
+    const char *const outputs[] = {writes_rows(arguments) ? rows : NULL, arguments->perfetto,
+                                   arguments->chrome};
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         if (outputs[i] == NULL)
             continue;
@@ -337,8 +339,11 @@ static sb_status check_outputs(const export_arguments *arguments, sb_error *erro
             SB_FAIL(error, SB_ERR_USAGE, "%s is the trace that is read: it would be overwritten",
                     outputs[i]);
         for (size_t k = 0; k < i; k++) {
-            if (outputs[k] != NULL && sb_file_is_same(outputs[i], outputs[k]))
-                SB_FAIL(error, SB_ERR_USAGE, "%s would be written twice", outputs[i]);
+            const bool are_standard =
+                strcmp(outputs[i], "-") == 0 && outputs[k] != NULL && strcmp(outputs[k], "-") == 0;
+            if (are_standard || (outputs[k] != NULL && sb_file_is_same(outputs[i], outputs[k])))
+                SB_FAIL(error, SB_ERR_USAGE, "%s would be written twice",
+                        are_standard ? "standard output" : outputs[i]);
         }
     }
     return SB_OK;
@@ -363,20 +368,74 @@ static sb_status export(const export_arguments *arguments, int *exit_code, sb_er
     return status;
 }
 
+/* ---- the command ---- */
+
+/* The first option that says something about rows, or NULL. */
+static const char *find_row_option(const cli_parsed *parsed) {
+    static const int others[] = {OPT_PERFETTO, OPT_CHROME, OPT_JSON, OPT_CSV, OPT_OUTPUT};
+    for (size_t i = 0; i < parsed->option_count; i++) {
+        bool is_other = false;
+        for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+            is_other = is_other || parsed->options[i].id == others[k];
+        for (size_t k = 0; k < cli_export_command.option_count && !is_other; k++) {
+            if (export_options[k].id == parsed->options[i].id)
+                return export_options[k].name;
+        }
+    }
+    return NULL;
+}
+
+/* What cannot be written as it was asked for, whatever the rows are. */
+static sb_status check_formats(const cli_parsed *parsed, const export_arguments *arguments,
+                               sb_error *error) {
+    const char *row_option = find_row_option(parsed);
+    if (arguments->json && arguments->csv_wanted)
+        SB_FAIL(error, SB_ERR_USAGE, "--json and --csv cannot be asked for at once");
+    if (!writes_rows(arguments) && (row_option != NULL || arguments->output != NULL))
+        SB_FAIL(error, SB_ERR_USAGE, "--%s is for rows: beside %s they need --csv",
+                row_option != NULL ? row_option : "output",
+                arguments->perfetto != NULL ? "--perfetto" : "--chrome");
+    if (arguments->json && row_option != NULL)
+        SB_FAIL(error, SB_ERR_USAGE, "--%s is for rows: --json gives a summary of the whole trace",
+                row_option);
+    return SB_OK;
+}
+
+/* Options that would change nothing are refused, where the other tools pass over them. */
+static sb_status check_rows(const export_arguments *arguments, sb_error *error) {
+    const sb_trace_csv_options *csv = &arguments->csv;
+    const bool of_zones = csv->mode == SB_TRACE_CSV_ZONES;
+    const bool of_sources = csv->mode == SB_TRACE_CSV_STATISTICS;
+    int64_t percentile = 0;
+    if (csv->plots && !of_zones)
+        SB_FAIL(error, SB_ERR_USAGE, "--plot needs --unwrap: its points follow the rows of zones");
+    if (arguments->uses_parent && !of_zones)
+        SB_FAIL(error, SB_ERR_USAGE, "-t and -x need --unwrap: they add to the rows of zones");
+    if ((csv->special_parent.size > 0) != (csv->special_functions.size > 0))
+        SB_FAIL(error, SB_ERR_USAGE, "-t and -x need each other");
+    if (csv->self && !of_zones && !of_sources)
+        SB_FAIL(error, SB_ERR_USAGE, "--self is for zones of the host and for statistics");
+    if (csv->truncated_mean > 0 && !of_sources)
+        SB_FAIL(error, SB_ERR_USAGE, "--truncated-mean is for statistics, not for single rows");
+    if (csv->separator.size == 0 || strpbrk(csv->separator.data, "\"\r\n") != NULL)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "--sep: what stands between fields cannot be empty, nor a quote or a line break");
+    if (arguments->percentile != NULL)
+        return cli_trace_number("truncated-mean", arguments->percentile, PERCENTILE_MIN,
+                                PERCENTILE_MAX, &percentile, error);
+    return SB_OK;
+}
+
 static sb_status export_plain(const cli_parsed *parsed, int *exit_code, sb_error *error) {
     export_arguments arguments = default_arguments(false);
     for (size_t i = 0; i < parsed->option_count; i++)
         take_option(parsed->options[i].id, parsed->options[i].value, &arguments);
     if (parsed->operand_count != 1)
         SB_FAIL(error, SB_ERR_USAGE, "name one trace file");
-    if (arguments.json && arguments.csv_wanted)
-        SB_FAIL(error, SB_ERR_USAGE, "--json and --csv cannot be asked for at once");
-    if (!writes_rows(&arguments) && has_row_options(parsed))
-        SB_FAIL(error, SB_ERR_USAGE,
-                "%s writes the whole trace: options for rows need --csv beside it",
-                arguments.perfetto != NULL ? "--perfetto" : "--chrome");
     arguments.input = parsed->operands[0];
     settle(&arguments, "strobe");
+    SB_TRY(check_formats(parsed, &arguments, error));
+    SB_TRY(check_rows(&arguments, error));
     return export(&arguments, exit_code, error);
 }
 
@@ -427,6 +486,8 @@ static compat_result parse_compat(int argc, char **argv, bool p_has_value,
         {"messages", no_argument, NULL, OPT_MESSAGES},
         {"plot", no_argument, NULL, OPT_PLOTS},
         {"truncated_mean", optional_argument, NULL, OPT_TRUNCATED},
+        {"special_functions", required_argument, NULL, OPT_SPECIAL},
+        {"special_parent_function", required_argument, NULL, OPT_PARENT},
         {"like", required_argument, NULL, OPT_LIKE},
         {"output", required_argument, NULL, OPT_OUTPUT},
         {"csv", no_argument, NULL, OPT_CSV},

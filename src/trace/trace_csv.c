@@ -96,12 +96,12 @@ static void put_truncated_mean(const csv_writer *writer, int64_t *durations, uin
     const uint64_t high = low + 1 < count ? low + 1 : count - 1;
     const double below = (double)durations[low];
     const double percentile = below + ((double)durations[high] - below) * (place - (double)low);
-    int64_t sum = 0;
+    uint64_t sum = 0; /* may wrap, if the durations are those of a broken file */
     uint64_t within = 0;
     while (within < count && (double)durations[within] <= percentile)
-        sum += durations[within++];
+        sum += (uint64_t)durations[within++];
     put_integer(writer, llround(percentile));
-    put_integer(writer, within == 0 ? 0 : (int64_t)((uint64_t)sum / within));
+    put_integer(writer, within == 0 ? 0 : (int64_t)(sum / within));
 }
 
 static void put_source_truncated_mean(const csv_writer *writer, csv_zones *zones, uint32_t source,
@@ -181,6 +181,12 @@ static void write_statistics(const csv_writer *writer) {
 
 /* ---- messages ---- */
 
+/* The tool filters zones only. */
+static bool wants_message(const csv_writer *writer, sb_slice text) {
+    const sb_trace_csv_options *options = writer->options;
+    return options->compat || sb_trace_matches(text, options->filter, options->with_case);
+}
+
 static void write_messages(const csv_writer *writer) {
     const sb_series *messages = &writer->trace->messages;
     const uint64_t count = sb_series_count(messages);
@@ -191,7 +197,10 @@ static void write_messages(const csv_writer *writer) {
     csv_put_header(writer, "MessageName|total_ns");
     for (uint64_t i = 0; i < count; i++) {
         const sb_message *message = sb_series_at(messages, i);
-        csv_put_field(writer, sb_trace_text(writer->trace, message->text));
+        const sb_slice text = sb_trace_text(writer->trace, message->text);
+        if (!wants_message(writer, text))
+            continue;
+        csv_put_field(writer, text);
         put_integer(writer, message->time);
         sb_put_char(writer->output, '\n');
     }

@@ -10,6 +10,9 @@ echo "exit $?"
 "$strobe" export -o hard.tracy sample.tracy 2>&1
 "$strobe" export --compat -o sample.tracy sample.tracy 2>&1
 "$strobe" export --perfetto both --chrome both sample.tracy 2>&1
+"$strobe" export --perfetto both --json -o ./both sample.tracy 2>&1
+"$strobe" export --perfetto - --chrome - sample.tracy 2>&1
+"$strobe" export --chrome - --json sample.tracy 2>&1
 # Options for rows do nothing to a file for a viewer, so they are refused there.
 "$strobe" export -u --perfetto whole sample.tracy 2>&1
 "$strobe" export --chrome whole -o rows.csv sample.tracy 2>&1
