@@ -67,9 +67,9 @@ static const cli_option export_options[] = {
      .name = "like",
      .argument = "TOOL",
      .choices = "tracy-0.9|tracy-0.11|tracy|tt-0.10|tt-0.13|tt",
-     .help = "columns of a row per zone: those of Tracy up to 0.9, up to 0.11, of later "
-             "ones, or of Tenstorrent's fork at 0.10, 0.13 or later (default: tracy; tt with -t or "
-             "-x)"},
+     .help = "columns of a row per zone: those of Tracy up to 0.9 (tracy-0.9), up to 0.11 "
+             "(tracy-0.11), of later ones (tracy, the default), or of Tenstorrent's fork at 0.10 "
+             "(tt-0.10), at 0.13 (tt-0.13) or later (tt, the default with -t or -x)"},
     {.id = OPT_COMPAT,
      .name = "compat",
      .help = "exactly the rows of tracy-csvexport, quirks included"},

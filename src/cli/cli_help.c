@@ -51,6 +51,8 @@ static void print_option(const cli_option *option, sb_output *output) {
 void cli_print_help(const cli_command *command, const char *program, sb_output *output) {
     sb_put_format(output, "Usage: %s [OPTIONS] %s\n\n%s\n", program, command->arguments,
                   command->about);
+    if (command->option_count == 0 || command->options[0].heading == NULL)
+        sb_put_text(output, "\nOptions:\n");
     for (size_t i = 0; i < command->option_count; i++) {
         const cli_option *option = &command->options[i];
         if (option->heading != NULL)

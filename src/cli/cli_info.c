@@ -10,10 +10,13 @@
 
 static int run_info(const cli_command *command, int argc, char **argv);
 
-enum { OPT_TRACKS };
+enum { OPT_TRACKS, OPT_JSON };
 
 static const cli_option info_options[] = {
     {.id = OPT_TRACKS, .name = "tracks", .help = "a line for every thread and device lane"},
+    {.id = OPT_JSON,
+     .name = "json",
+     .help = "all of it as JSON, with the statistics of each source location"},
 };
 
 const cli_command cli_info_command = {
@@ -25,7 +28,8 @@ const cli_command cli_info_command = {
         "how much of everything it holds, what was lost, and which sections take the space.\n"
         "FILE may also be a journal or a recording of libstrobe's, which have no sections.",
     .examples = "  strobe info run.tracy\n"
-                "  strobe info --tracks run.tracy\n",
+                "  strobe info --tracks run.tracy\n"
+                "  strobe info --json run.tracy | jq .counts\n",
     .options = info_options,
     .option_count = sizeof info_options / sizeof info_options[0],
     .run = run_info,
@@ -107,8 +111,14 @@ static void put_origin(sb_output *output, const sb_trace *trace) {
     put_text(output, "capture", info->capture_name);
     put_date(output, "recorded", info->captured_at);
     put_date(output, "built", info->built_at);
-    put_count(output, "process", info->process_id);
+    if (info->process_id != 0) {
+        put_label(output, "process");
+        sb_put_format(output, "%" PRIu64 "\n", info->process_id);
+    }
     put_text(output, "host", info->host);
+    for (uint64_t i = 0; i < sb_series_count(&trace->app_info); i++)
+        put_text(output, i == 0 ? "application" : "",
+                 sb_trace_text(trace, *(const sb_string *)sb_series_at(&trace->app_info, i)));
     put_text(output, "duration", cli_format_time(info->last_time, text));
     if (info->crash.thread_id != 0) {
         put_text(output, "crash", cli_format_time(info->crash.time, text));
@@ -145,13 +155,51 @@ static void put_counts(sb_output *output, const sb_trace *trace) {
     put_count(output, "plots", sb_series_count(&trace->plots));
     put_count(output, "plot points", count_inner(&trace->plots, offsetof(sb_plot, points)));
     put_count(output, "allocations", count_inner(&trace->pools, offsetof(sb_memory_pool, events)));
+    put_count(output, "ops", sb_series_count(&trace->ops));
     put_count(output, "locks", sb_series_count(&trace->locks));
     put_count(output, "lock events", count_inner(&trace->locks, offsetof(sb_lock, events)));
     put_count(output, "time ranges", trace->file.skipped_sections);
     put_count(output, "bad references", trace->file.bad_references);
+}
+
+/* What is kept as bytes, so that it can be written again. */
+static void put_opaque_counts(sb_output *output, const sb_trace_file *file) {
+    static const char *const labels[SB_OPAQUE_COUNT] = {
+        [SB_OPAQUE_CALLSTACKS] = "callstacks",     [SB_OPAQUE_FRAME_IMAGES] = "frame images",
+        [SB_OPAQUE_SYMBOLS] = "symbols",           [SB_OPAQUE_HARDWARE_SAMPLES] = "hw samples",
+        [SB_OPAQUE_SOURCE_FILES] = "source files", [SB_OPAQUE_CPU_SWITCHES] = "cpu switches",
+        [SB_OPAQUE_SYMBOL_CODE] = "symbol code",
+    };
+    for (size_t i = 0; i < SB_OPAQUE_COUNT; i++) {
+        if (labels[i] != NULL)
+            put_count(output, labels[i], file->opaque_items[i]);
+    }
+}
+
+/* How much and when, as far as it is known. */
+static void put_extent(sb_output *output, const sb_loss *loss) {
+    char text[SB_NUMBER_SIZE];
+    if (loss->count > 0)
+        sb_put_format(output, "%" PRIu64 ": ", loss->count);
+    if (loss->from <= 0 && loss->to == SB_NO_TIME)
+        return;
+    sb_put_text(output, "from ");
+    sb_put(output, cli_format_time(loss->from, text));
+    if (loss->to != SB_NO_TIME) {
+        sb_put_text(output, " to ");
+        sb_put(output, cli_format_time(loss->to, text));
+    }
+    sb_put_text(output, ": ");
+}
+
+static void put_losses(sb_output *output, const sb_trace *trace) {
     for (uint64_t i = 0; i < sb_series_count(&trace->losses); i++) {
         const sb_loss *loss = sb_series_at(&trace->losses, i);
-        put_text(output, "lost", sb_trace_text(trace, loss->text));
+        sb_output line = sb_output_to_memory();
+        put_extent(&line, loss);
+        sb_put(&line, sb_trace_text(trace, loss->text));
+        put_text(output, "lost", sb_output_text(&line));
+        sb_output_discard(&line);
     }
 }
 
@@ -193,7 +241,26 @@ static void put_sections(sb_output *output, const sb_trace_file *file) {
     }
 }
 
+static void put_all(sb_output *output, const sb_trace *trace, bool with_tracks) {
+    put_format(output, &trace->file);
+    put_size(output, &trace->file);
+    put_origin(output, trace);
+    put_counts(output, trace);
+    put_opaque_counts(output, &trace->file);
+    put_losses(output, trace);
+    if (with_tracks)
+        put_tracks(output, trace);
+    if (trace->file.recording == NULL)
+        put_sections(output, &trace->file);
+}
+
 static sb_status print_info(const cli_parsed *parsed, int *exit_code, sb_error *error) {
+    bool with_tracks = false;
+    bool as_json = false;
+    for (size_t i = 0; i < parsed->option_count; i++) {
+        with_tracks = with_tracks || parsed->options[i].id == OPT_TRACKS;
+        as_json = as_json || parsed->options[i].id == OPT_JSON;
+    }
     if (parsed->operand_count != 1)
         SB_FAIL(error, SB_ERR_USAGE, "name one trace file");
     cli_trace opened;
@@ -203,14 +270,10 @@ static sb_status print_info(const cli_parsed *parsed, int *exit_code, sb_error *
         return status;
     }
     sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
-    put_format(&output, &opened.trace->file);
-    put_size(&output, &opened.trace->file);
-    put_origin(&output, opened.trace);
-    put_counts(&output, opened.trace);
-    if (parsed->option_count > 0)
-        put_tracks(&output, opened.trace);
-    if (opened.trace->file.recording == NULL)
-        put_sections(&output, &opened.trace->file);
+    if (as_json)
+        sb_trace_write_summary(opened.trace, &output);
+    else
+        put_all(&output, opened.trace, with_tracks);
     *exit_code = opened.is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
     cli_trace_close(&opened);
     return sb_output_finish(&output, error);

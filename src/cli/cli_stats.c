@@ -36,13 +36,16 @@ static const cli_option stats_options[] = {
     {.id = OPT_THREAD,
      .name = "thread",
      .argument = "NAME",
-     .help = "only the first thread or lane whose name contains NAME"},
+     .help = "only the thread or lane of that name, else the first whose name contains NAME"},
     {.id = OPT_FROM,
      .name = "from",
      .argument = "TIME",
      .help = "only what happened then or later: 1.5s, 20ms, 300us, 4000 (nanoseconds), or the "
              "text of a message; of a zone begun before, the rest counts"},
-    {.id = OPT_TO, .name = "to", .argument = "TIME", .help = "only what happened before then"},
+    {.id = OPT_TO,
+     .name = "to",
+     .argument = "TIME",
+     .help = "only what happened before then; of a zone that ends later, the part until then"},
     {.id = OPT_WHOLE, .name = "whole", .help = "only zones that lie wholly between the two"},
     {.id = OPT_DEVICES, .name = "devices", .help = "zones of devices instead of the host's"},
     {.id = OPT_SORT,
@@ -50,7 +53,8 @@ static const cli_option stats_options[] = {
      .argument = "COLUMN",
      .choices = "total|self|count|mean|median|p99|min|max|std|name",
      .heading = "Output",
-     .help = "the order of rows (default: total)"},
+     .help = "the order of rows: total (default), self, count, mean, median, p99, min, max or std, "
+             "largest first, or name"},
     {.id = OPT_TOP, .name = "top", .argument = "N", .help = "only the first N rows"},
     {.id = OPT_JSON, .name = "json", .help = "JSON, times in nanoseconds"},
     {.id = OPT_CSV, .name = "csv", .help = "comma-separated values, times in nanoseconds"},
@@ -85,6 +89,13 @@ typedef struct stats_arguments {
     size_t top; /* 0: all */
     stats_format format;
 } stats_arguments;
+
+static sb_status take_format(stats_format format, stats_arguments *arguments, sb_error *error) {
+    if (arguments->format != FORMAT_TABLE && arguments->format != format)
+        SB_FAIL(error, SB_ERR_USAGE, "--json and --csv cannot be asked for at once");
+    arguments->format = format;
+    return SB_OK;
+}
 
 static sb_status take_options(const cli_parsed *parsed, stats_arguments *arguments,
                               sb_error *error) {
@@ -121,7 +132,8 @@ static sb_status take_options(const cli_parsed *parsed, stats_arguments *argumen
             arguments->top = (size_t)top;
             break;
         default:
-            arguments->format = option->id == OPT_JSON ? FORMAT_JSON : FORMAT_CSV;
+            SB_TRY(
+                take_format(option->id == OPT_JSON ? FORMAT_JSON : FORMAT_CSV, arguments, error));
             break;
         }
     }
@@ -130,17 +142,24 @@ static sb_status take_options(const cli_parsed *parsed, stats_arguments *argumen
 
 /* ---- what to count ---- */
 
+/* The track of that name, else the first whose name contains it. */
 static sb_status find_track(const sb_trace *trace, const char *name, bool devices,
                             const sb_track **found, sb_error *error) {
+    *found = NULL;
     for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
         char buffer[32];
         const sb_track *track = sb_trace_track(trace, i);
-        if ((track->kind == SB_TRACK_LANE) == devices &&
-            sb_slice_contains(sb_trace_track_name(trace, track, buffer), name)) {
+        const sb_slice own = sb_trace_track_name(trace, track, buffer);
+        if ((track->kind == SB_TRACK_LANE) != devices || !sb_slice_contains(own, name))
+            continue;
+        const bool is_whole = own.size == strlen(name);
+        if (*found == NULL || is_whole)
             *found = track;
-            return SB_OK;
-        }
+        if (is_whole)
+            break;
     }
+    if (*found != NULL)
+        return SB_OK;
     SB_FAIL(error, SB_ERR_NOT_FOUND, "--thread: no name contains '%s'", name);
 }
 

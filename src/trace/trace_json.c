@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "trace/trace_export.h"
+#include "trace/trace_file.h"
 
 enum { SCHEMA_VERSION = 1 };
 
@@ -95,6 +96,38 @@ static json_t *make_losses(const sb_trace *trace) {
     return list;
 }
 
+/* What lanes belong to: their `context` is a position in this list. */
+static json_t *make_contexts(const sb_trace *trace) {
+    json_t *list = json_array();
+    for (uint64_t i = 0; i < sb_series_count(&trace->contexts); i++) {
+        const sb_context *context = sb_trace_context(trace, i);
+        json_array_append_new(list, json_pack("{s:o, s:i}", "name",
+                                              trace_json_text(sb_trace_text(trace, context->name)),
+                                              "type", (int)context->type));
+    }
+    return list;
+}
+
+static json_t *make_application(const sb_trace *trace) {
+    json_t *list = json_array();
+    for (uint64_t i = 0; i < sb_series_count(&trace->app_info); i++) {
+        const sb_string text = *(const sb_string *)sb_series_at(&trace->app_info, i);
+        json_array_append_new(list, trace_json_text(sb_trace_text(trace, text)));
+    }
+    return list;
+}
+
+/* Bytes of the unpacked file by section. */
+static json_t *make_sections(const sb_trace_file *file) {
+    json_t *sections = json_object();
+    for (unsigned i = 1; i < SB_TRACE_SECTIONS; i++) {
+        if (file->section_bytes[i] > 0)
+            json_object_set_new(sections, sb_trace_section_name(i),
+                                json_integer((json_int_t)file->section_bytes[i]));
+    }
+    return sections;
+}
+
 static uint64_t count_points(const sb_trace *trace) {
     uint64_t points = 0;
     for (uint64_t i = 0; i < sb_series_count(&trace->plots); i++)
@@ -148,10 +181,12 @@ void sb_trace_write_summary(const sb_trace *trace, sb_output *output) {
     put_statistics(trace, false, statistics);
     put_statistics(trace, true, statistics);
     json_t *summary = json_pack(
-        "{s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "strobe.trace", "version",
-        SCHEMA_VERSION, "duration_ns", (json_int_t)sb_trace_end_time(trace), "file",
-        make_file(&trace->file), "program", make_program(trace), "counts", make_counts(trace),
-        "tracks", make_tracks(trace), "losses", make_losses(trace), "statistics", statistics);
+        "{s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "strobe.trace",
+        "version", SCHEMA_VERSION, "duration_ns", (json_int_t)sb_trace_end_time(trace), "file",
+        make_file(&trace->file), "sections", make_sections(&trace->file), "program",
+        make_program(trace), "application", make_application(trace), "counts", make_counts(trace),
+        "contexts", make_contexts(trace), "tracks", make_tracks(trace), "losses",
+        make_losses(trace), "statistics", statistics);
     if (summary == NULL)
         sb_out_of_memory(0);
     trace_put_json(output, summary, JSON_INDENT(2));

@@ -225,6 +225,8 @@ static void chrome_gets_the_same(void **state) {
 static void a_summary_counts_what_is_there(void **state) {
     (void)state;
     sb_trace *trace = make_op_trace();
+    const sb_string application = sb_trace_string(trace, sb_slice_of("built from trunk"));
+    sb_series_add(&trace->app_info, &application);
     sb_output output = sb_output_to_memory();
     sb_trace_write_summary(trace, &output);
     const sb_slice text = sb_output_text(&output);
@@ -233,6 +235,16 @@ static void a_summary_counts_what_is_there(void **state) {
     json_t *counts = json_object_get(whole, "counts");
     assert_int_equal(json_integer_value(json_object_get(counts, "device_zones")), 3);
     assert_int_equal(json_integer_value(json_object_get(counts, "ops")), 1);
+    json_t *contexts = json_object_get(whole, "contexts");
+    json_t *tracks = json_object_get(whole, "tracks");
+    assert_int_equal(json_array_size(contexts), sb_series_count(&trace->contexts));
+    for (size_t i = 0; i < json_array_size(tracks); i++) {
+        json_t *context = json_object_get(json_array_get(tracks, i), "context");
+        assert_true(context == NULL ||
+                    json_array_get(contexts, (size_t)json_integer_value(context)) != NULL);
+    }
+    assert_string_equal(json_string_value(json_array_get(json_object_get(whole, "application"), 0)),
+                        "built from trunk");
     json_t *statistics = json_object_get(whole, "statistics");
     assert_int_equal(json_array_size(statistics), 1);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(statistics, 0), "total_ns")),
