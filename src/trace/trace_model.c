@@ -176,7 +176,8 @@ sb_track *sb_trace_add_track(sb_trace *trace, sb_track_kind kind, uint32_t threa
                         .thread = thread,
                         .context = context,
                         .open = SB_NONE,
-                        .last_start = INT64_MIN};
+                        .last_start = INT64_MIN,
+                        .latest_end = INT64_MIN};
     track->lane_id = sb_trace_thread_at(trace, thread)->id;
     sb_series_init(&track->start, sizeof(int64_t), trace->store);
     sb_series_init(&track->duration, sizeof(uint32_t), trace->store);

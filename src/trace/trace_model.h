@@ -4,8 +4,9 @@
  * Times are int64_t nanoseconds since the start of the recording; SB_NO_TIME is "not known".
  *
  * Zones of a track stand in pre-order: a zone is followed by all that ran inside it. Nesting is one
- * column, the parent; a track whose starts ascend (nearly all do) says so, and time is then found
- * by bisection. A zone costs 16 bytes, 20 if it is nested and 24 with an annotation.
+ * column, the parent; a track whose starts ascend and whose zones overlap only where they nest
+ * (nearly all do) says so, and time is then found by bisection. A zone costs 16 bytes, 20 if it is
+ * nested and 24 with an annotation.
  */
 #ifndef SB_TRACE_MODEL_H
 #define SB_TRACE_MODEL_H
@@ -63,9 +64,11 @@ typedef struct sb_track {
     int32_t group_hint; /* where a viewer should put it */
     uint64_t lane_id;   /* what the context calls the lane */
     bool unsorted;      /* starts do not ascend */
+    bool overlapping;   /* a zone began before one ended that is not around it */
     uint32_t open;      /* the innermost zone that has not ended, or SB_NONE */
     uint64_t zone_count;
     int64_t last_start;
+    int64_t latest_end; /* of the zones that are not open any more */
     struct sb_zone_tail {
         int64_t *start;
         uint32_t *duration;
@@ -509,7 +512,8 @@ typedef bool (*sb_zone_visitor)(void *context, const sb_track *track, uint32_t z
 
 /*
  * Calls visit for each zone of the track that touches the range, outer before inner, in order of
- * start; visit returns false to stop. Cost: a bisection, and the zones visited.
+ * start; visit returns false to stop. Cost: a bisection, and the zones visited; on a track that is
+ * unsorted or overlapping, all zones that start before the end of the range.
  */
 void sb_track_visit(const sb_track *track, sb_range range, sb_zone_visitor visit, void *context);
 /* The first zone inside this one and the next one beside it; SB_NONE if there is none. */

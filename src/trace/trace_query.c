@@ -134,9 +134,9 @@ static bool touches(const sb_track *track, uint32_t zone, sb_range range) {
 }
 
 /*
- * Visits the zones that began before the range and reach into it: as siblings do not overlap, each
- * of them encloses the last zone that began before it, or is that zone. Outermost first, which is
- * the end of the chain of parents.
+ * Visits the zones that began before the range and reach into it: if zones overlap only where they
+ * nest, each of them encloses the last zone that began before it, or is that zone. Outermost first,
+ * which is the end of the chain of parents.
  */
 static bool visit_enclosing(const sb_track *track, uint32_t last, sb_range range,
                             sb_zone_visitor visit, void *context) {
@@ -156,9 +156,10 @@ void sb_track_visit(const sb_track *track, sb_range range, sb_zone_visitor visit
     const uint64_t count = sb_track_zone_count(track);
     uint64_t first = 0;
     uint64_t last = count;
-    if (!track->unsorted) {
-        first = lower_bound(&track->start, count, range.from);
+    if (!track->unsorted)
         last = lower_bound(&track->start, count, range.to);
+    if (!track->unsorted && !track->overlapping) {
+        first = lower_bound(&track->start, count, range.from);
         if (first > 0 && !visit_enclosing(track, (uint32_t)first - 1, range, visit, context))
             return;
     }

@@ -32,6 +32,7 @@ static inline uint32_t track_place(sb_track *track, int64_t start, uint32_t dura
     if (tail->parent != NULL)
         *tail->parent++ = track->open + 1; /* SB_NONE becomes 0 */
     track->unsorted |= start < track->last_start;
+    track->overlapping |= start < track->latest_end;
     track->last_start = start;
     __atomic_store_n(&track->zone_count, zone + UINT64_C(1), __ATOMIC_RELEASE);
     return zone;
@@ -51,14 +52,23 @@ static inline uint32_t track_mark(sb_track *track, uint32_t zone, int64_t start,
     return track_long_mark(track, zone, end);
 }
 
+/* A zone without an end goes on for ever. */
+static inline void track_note_end(sb_track *track, int64_t end) {
+    const int64_t last = end == SB_NO_TIME ? INT64_MAX : end;
+    track->latest_end = last > track->latest_end ? last : track->latest_end;
+}
+
 static inline uint32_t track_add(sb_track *track, int64_t start, int64_t end, uint32_t source) {
     const uint32_t mark = track_mark(track, (uint32_t)track->zone_count, start, end);
-    return track_place(track, start, mark, source);
+    const uint32_t zone = track_place(track, start, mark, source);
+    track_note_end(track, end);
+    return zone;
 }
 
 /* Ends the innermost open zone, which there must be. Most are still near the tail. */
 static inline void track_end(sb_track *track, int64_t end) {
     const uint32_t zone = track->open;
+    track_note_end(track, end);
     const struct sb_zone_tail *tail = &track->tail;
     const int64_t *start = NULL;
     uint32_t *duration = NULL;

@@ -162,6 +162,44 @@ static bool touches(const sb_track *track, uint32_t zone, sb_range range) {
     return start < range.to && (end == SB_NO_TIME || end > range.from || start >= range.from);
 }
 
+static void check_range(const sb_track *track, sb_range range) {
+    visited seen = {.count = 0};
+    sb_track_visit(track, range, remember, &seen);
+    size_t next = 0;
+    for (uint32_t i = 0; i < sb_track_zone_count(track); i++) {
+        if (touches(track, i, range))
+            assert_int_equal(seen.zones[next++], i);
+    }
+    assert_int_equal(seen.count, next);
+}
+
+/* As kernels of a device do that run side by side, or zones whose end was lost. */
+static void zones_that_overlap_are_all_in_their_ranges(void **state) {
+    (void)state;
+    static const int64_t ends[][3] = {
+        {100, 20, 40},        /* the first reaches past the others */
+        {SB_NO_TIME, 20, 40}, /* it has no end */
+        {5, 35, 40},          /* the second does, into the third */
+        {5, 20, 40},          /* none does */
+    };
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        sb_trace *trace = sb_trace_create();
+        sb_track *track =
+            sb_trace_add_track(trace, SB_TRACK_THREAD, sb_trace_thread(trace, 7), SB_NONE);
+        sb_track_add(track, 0, ends[i][0], 0);
+        sb_track_begin(track, 10, 0);
+        sb_track_add(track, 12, ends[i][1], 0); /* may leave the zone around it */
+        sb_track_end(track, 20);
+        sb_track_add(track, 30, ends[i][2], 0);
+        assert_int_equal(track->overlapping, i < 3);
+        for (int64_t from = 0; from < 110; from++) {
+            check_range(track, (sb_range){from, from + 1});
+            check_range(track, (sb_range){from, from + 7});
+        }
+        sb_trace_free(trace);
+    }
+}
+
 static void ranges_agree_with_looking_at_every_zone(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed < 60; seed++) {
@@ -171,14 +209,7 @@ static void ranges_agree_with_looking_at_every_zone(void **state) {
             const sb_track *track = sb_trace_track(trace, t);
             const int64_t from = (int64_t)below(&random, 200000);
             const sb_range range = {from, from + (int64_t)below(&random, 50000)};
-            visited seen = {.count = 0};
-            sb_track_visit(track, range, remember, &seen);
-            size_t next = 0;
-            for (uint32_t i = 0; i < sb_track_zone_count(track); i++) {
-                if (touches(track, i, range))
-                    assert_int_equal(seen.zones[next++], i);
-            }
-            assert_int_equal(seen.count, next);
+            check_range(track, range);
         }
         sb_trace_free(trace);
     }
@@ -313,6 +344,7 @@ int main(void) {
         cmocka_unit_test(zones_know_their_parents_and_children),
         cmocka_unit_test(long_and_backward_zones_keep_their_ends),
         cmocka_unit_test(zones_of_a_range_come_outer_first),
+        cmocka_unit_test(zones_that_overlap_are_all_in_their_ranges),
         cmocka_unit_test(ranges_agree_with_looking_at_every_zone),
         cmocka_unit_test(messages_and_losses_are_found_by_time),
         cmocka_unit_test(self_time_is_what_children_leave),
