@@ -61,6 +61,7 @@ typedef struct sb_capture_options {
     double sync_seconds;     /* how often the journal is forced to the disk */
     uint64_t memory_bytes;   /* that columns may take; the rest is kept on disk; 0: all in memory */
     unsigned memory_percent; /* of the machine's: ends the recording when we use more; 0: never */
+    sb_slice origin;         /* a line on the recorder, kept with the trace; empty: none */
     sb_trace_write_options file;
     const volatile sig_atomic_t *stop; /* ends the recording when not 0; may be NULL */
     void (*progress)(void *context, const sb_capture_progress *progress); /* may be NULL */

@@ -369,6 +369,8 @@ sb_status capture_record(const sb_capture_options *options, capture_peer *peer,
     if (status == SB_OK)
         status = make_trace(of, error);
     if (status == SB_OK) {
+        if (options->origin.size > 0)
+            sb_trace_add_origin(of->trace, options->origin);
         start_session(of);
         if (options->began != NULL)
             options->began(options->context, of->trace);

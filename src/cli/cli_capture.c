@@ -384,9 +384,13 @@ static sb_status capture(const cli_parsed *parsed, int *exit_code, sb_error *err
         .capture = {
             .flavour = -1, .sync_seconds = 1, .memory_bytes = UINT64_C(1) << 30, .stop = &stop}};
     SB_TRY(take_options(parsed, &arguments, error));
+    sb_arena arena = {0};
+    arguments.capture.origin = cli_trace_origin(&cli_capture_command, parsed, &arena);
     stop_on_signals();
-    return arguments.all ? capture_all(&arguments, exit_code, error)
-                         : capture_one(&arguments, exit_code, error);
+    const sb_status status = arguments.all ? capture_all(&arguments, exit_code, error)
+                                           : capture_one(&arguments, exit_code, error);
+    sb_arena_free(&arena);
+    return status;
 }
 
 static int run_capture(const cli_command *command, int argc, char **argv) {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/cli_progress.h"
 #include "cli/cli_trace.h"
 
 static int run_convert(const cli_command *command, int argc, char **argv);
@@ -104,12 +105,17 @@ static sb_status convert(const cli_parsed *parsed, int *exit_code, sb_error *err
     SB_TRY(take_options(parsed, &options, error));
     cli_trace opened;
     sb_output output = {.descriptor = -1};
+    cli_progress progress = cli_progress_begin();
     sb_status status = cli_trace_open(&opened, parsed->operands[0], error);
     if (status == SB_OK)
         status = sb_output_to_file(&output, parsed->operands[1], error);
     if (status == SB_OK) {
         sb_trace_written written;
-        sb_trace_write(opened.trace, &options, &output, &written);
+        sb_trace *trace = opened.trace;
+        sb_trace_add_origin(trace, cli_trace_origin(&cli_convert_command, parsed, &trace->arena));
+        cli_progress_watch(&progress, &output);
+        sb_trace_write(trace, &options, &output, &written);
+        cli_progress_end(&progress);
         if (say_what_changed(opened.trace, &written) || opened.is_partial)
             *exit_code = SB_EXIT_PARTIAL;
         status = sb_output_finish(&output, error);

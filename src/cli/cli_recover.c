@@ -94,10 +94,11 @@ static sb_status take_options(const cli_parsed *parsed, recover_arguments *argum
     return SB_OK;
 }
 
-static sb_status write_trace(const recover_arguments *arguments, const sb_trace *trace,
-                             sb_capture_report *report, sb_error *error) {
+static sb_status write_trace(const cli_parsed *parsed, const recover_arguments *arguments,
+                             sb_trace *trace, sb_capture_report *report, sb_error *error) {
     sb_output output;
     struct stat status;
+    sb_trace_add_origin(trace, cli_trace_origin(&cli_recover_command, parsed, &trace->arena));
     SB_TRY(sb_output_to_file(&output, arguments->output, error));
     sb_trace_write(trace, &(sb_trace_write_options){0}, &output, &report->written);
     SB_TRY(sb_output_finish(&output, error));
@@ -135,7 +136,7 @@ static sb_status recover(const cli_parsed *parsed, int *exit_code, sb_error *err
     if (status != SB_OK)
         sb_error_set(error, status, "%s: %s", arguments.journal, reason.message);
     else
-        status = write_trace(&arguments, trace, &report, error);
+        status = write_trace(parsed, &arguments, trace, &report, error);
     if (status == SB_OK) {
         cli_warn_of_recording(&report);
         *exit_code = cli_recording_is_partial(&report) ? SB_EXIT_PARTIAL : SB_EXIT_DONE;

@@ -78,6 +78,28 @@ int cli_trace_run(const cli_command *command, int argc, char **argv, cli_trace_a
     return exit_code;
 }
 
+static void put_option(sb_output *line, const cli_command *command,
+                       const cli_parsed_option *given) {
+    for (size_t i = 0; i < command->option_count; i++) {
+        const cli_option *option = &command->options[i];
+        if (option->id != given->id || option->takes_file)
+            continue;
+        sb_put_format(line, " --%s", option->name);
+        if (given->value != NULL)
+            sb_put_format(line, " %s", given->value);
+    }
+}
+
+sb_slice cli_trace_origin(const cli_command *command, const cli_parsed *parsed, sb_arena *arena) {
+    sb_output line = sb_output_to_memory();
+    sb_put_format(&line, "strobe " STROBE_VERSION " %s", command->name);
+    for (size_t i = 0; i < parsed->option_count; i++)
+        put_option(&line, command, &parsed->options[i]);
+    const sb_slice origin = sb_arena_copy(arena, sb_output_text(&line));
+    sb_output_discard(&line);
+    return origin;
+}
+
 sb_status cli_trace_number(const char *option, const char *text, int64_t least, int64_t most,
                            int64_t *value, sb_error *error) {
     if (sb_parse_int64(sb_slice_of(text), value) && *value >= least && *value <= most)

@@ -23,6 +23,11 @@ typedef sb_status (*cli_trace_action)(const cli_parsed *parsed, int *exit_code, 
 
 /* Parses, shows help, runs the action and reports its error. */
 int cli_trace_run(const cli_command *command, int argc, char **argv, cli_trace_action action);
+/*
+ * How a command was asked to make a trace, for sb_trace_add_origin: its version and its options,
+ * but for files, which say nothing of the trace.
+ */
+sb_slice cli_trace_origin(const cli_command *command, const cli_parsed *parsed, sb_arena *arena);
 /* Prints an error and returns the exit code for it. */
 int cli_trace_report(const char *command, const sb_error *error);
 /* A number of at least `least` as the value of an option. */

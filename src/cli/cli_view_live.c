@@ -144,6 +144,7 @@ sb_status cli_view_live(const cli_view_arguments *arguments, const char *address
     char host[256];
     char path[64];
     live recording = {.options = {.flavour = -1,
+                                  .origin = SB_SLICE("strobe " STROBE_VERSION " view --live"),
                                   .sync_seconds = 1,
                                   .memory_bytes = UINT64_C(1) << 30,
                                   .output = arguments->output,

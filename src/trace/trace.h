@@ -11,7 +11,8 @@
  *   ops          what the host asked devices to do, and the zones that did it
  *   messages, frame sets, plots, memory pools, locks
  *   losses       what was not recorded: where, from when to when, why, how much
- *   info         program, host, tool and options: where the trace comes from
+ *   info         program, host, clock: where the trace comes from
+ *   app_info     what the program said of itself; tools that made the trace, and their options
  *   sections     what a file held that has no place above, as bytes, so that it can be written
  * again
  *

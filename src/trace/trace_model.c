@@ -251,6 +251,11 @@ void sb_trace_add_loss(sb_trace *trace, const sb_loss *loss) {
     sb_series_add(&trace->losses, loss);
 }
 
+void sb_trace_add_origin(sb_trace *trace, sb_slice line) {
+    const sb_string text = sb_trace_string(trace, line);
+    sb_series_add(&trace->app_info, &text);
+}
+
 uint32_t sb_trace_add_op(sb_trace *trace, const sb_op *op) {
     assert(trace->ops.count < SB_NONE);
     sb_series_add(&trace->ops, op);

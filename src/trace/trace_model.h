@@ -347,7 +347,7 @@ typedef struct sb_trace {
     sb_series locks;            /* sb_lock */
     sb_series losses;           /* sb_loss */
     sb_series strangers;        /* sb_stranger */
-    sb_series app_info;         /* sb_string */
+    sb_series app_info;         /* sb_string: lines about the application and the trace's origin */
     sb_slice opaque[SB_OPAQUE_COUNT];
     struct sb_idmap *thread_numbers;
     sb_store *store; /* where the long columns live */
@@ -386,6 +386,11 @@ sb_memory_pool *sb_trace_add_pool(sb_trace *trace, sb_string name);
 sb_lock *sb_trace_add_lock(sb_trace *trace, uint32_t id);
 void sb_trace_add_message(sb_trace *trace, const sb_message *message);
 void sb_trace_add_loss(sb_trace *trace, const sb_loss *loss);
+/*
+ * A line on what made the trace or changed it: tool, version, options. Kept among the lines about
+ * the application, which files hold and viewers show.
+ */
+void sb_trace_add_origin(sb_trace *trace, sb_slice line);
 /* The op's number, for its kernels. */
 uint32_t sb_trace_add_op(sb_trace *trace, const sb_op *op);
 void sb_trace_add_op_kernel(sb_trace *trace, const sb_op_kernel *kernel);

@@ -12,3 +12,5 @@ head -c 700 sample.tracy > cut.tracy
 "$strobe" info cut.tracy 2>&1 | head -n 2
 "$strobe" info cut.tracy > /dev/null 2>&1
 echo "exit $?"
+# A trace says what made it.
+"$strobe" info back.tracy | grep -A1 '^application' | sed 's/strobe [0-9.]*/strobe VERSION/'
