@@ -139,8 +139,9 @@ static bool has_needed_columns(const report_log *log) {
     return true;
 }
 
-static bool has_usual_order(const report_log *log) {
-    for (int i = REPORT_LOG_DEVICE; i <= REPORT_LOG_PROCESSOR; i++) {
+/* Whether the first columns, up to one, are the fields of the same number. */
+static bool has_usual_order(const report_log *log, report_log_column last) {
+    for (int i = 0; i <= (int)last; i++) {
         if (log->field[i] != i)
             return false;
     }
@@ -165,7 +166,9 @@ void report_log_begin(report_log *log, sb_slice text) {
         log->line = line_before;
         assume_columns_of_today(log);
     }
-    log->has_usual_order = has_usual_order(log);
+    log->has_usual_order = has_usual_order(log, REPORT_LOG_PROCESSOR);
+    log->has_todays_columns =
+        log->field_count == REPORT_LOG_COLUMNS && has_usual_order(log, REPORT_LOG_META);
 }
 
 /* ---- rows ---- */
@@ -219,6 +222,7 @@ static int64_t parse_trace(sb_slice text) {
 }
 
 static bool take_place(const report_log *log, const sb_slice *fields, report_marker *marker) {
+    marker->is_same_place = false;
     marker->processor = sb_slice_trim(field_of(log, fields, REPORT_LOG_PROCESSOR));
     if (log->has_usual_order) {
         const sb_slice last = fields[REPORT_LOG_PROCESSOR];
@@ -255,14 +259,167 @@ static bool take_row(const report_log *log, const sb_slice *fields, report_marke
     return marker->type != REPORT_MARKER_OTHER;
 }
 
+/* ---- rows that look like earlier ones ---- */
+
+static report_log_tail *tails_of(report_log *log, uint64_t timer) {
+    return log->tails[timer % REPORT_LOG_TAIL_SETS];
+}
+
+static report_log_part part_of(sb_slice part, const char *start) {
+    return (report_log_part){(uint16_t)(part.data - start), (uint16_t)part.size};
+}
+
+static sb_slice slice_of(report_log_part part, const char *start) {
+    return (sb_slice){start + part.at, part.size};
+}
+
+static void remember_place(report_log *log, const report_marker *marker) {
+    report_log_place *place = &log->place;
+    place->size = 0;
+    if (marker->place.size > sizeof place->text)
+        return;
+    place->size = (uint16_t)marker->place.size;
+    place->processor = part_of(marker->processor, marker->place.data);
+    place->device = marker->device;
+    place->core_x = marker->core_x;
+    place->core_y = marker->core_y;
+    memcpy(place->text, marker->place.data, marker->place.size);
+}
+
+static void remember_tail(report_log *log, const report_marker *marker) {
+    const char *start = log->fields[REPORT_LOG_ZONE].data;
+    const size_t size = (size_t)(marker->meta.data - start);
+    if (size > REPORT_LOG_TAIL_SIZE)
+        return;
+    report_log_tail *tails = tails_of(log, marker->timer);
+    memmove(tails + 1, tails, (REPORT_LOG_TAIL_WAYS - 1) * sizeof *tails);
+    tails[0].size = (uint16_t)size;
+    tails[0].zone = part_of(marker->zone, start);
+    tails[0].line = part_of(marker->line, start);
+    tails[0].file = part_of(marker->file, start);
+    tails[0].type = marker->type;
+    memcpy(tails[0].text, start, size);
+}
+
+/* Remembers the parts of a row that many rows have. */
+static void remember_row(report_log *log, const report_marker *marker) {
+    if (!log->has_todays_columns)
+        return;
+    remember_place(log, marker);
+    remember_tail(log, marker);
+}
+
+/* A number and the comma behind it; what follows them, or NULL if it is anything else. */
+static const char *take_number(const char *at, const char *end, uint64_t *value) {
+    enum { SAFE_DIGITS = 19 };
+    const char *digit = at;
+    uint64_t number = 0;
+    for (; digit < end && *digit >= '0' && *digit <= '9'; digit++)
+        number = number * 10 + (uint64_t)(*digit - '0');
+    *value = number;
+    const ptrdiff_t count = digit - at;
+    return count > 0 && count <= SAFE_DIGITS && digit < end && *digit == ',' ? digit + 1 : NULL;
+}
+
+/* The same where there may be none. */
+static const char *take_trace(const char *at, const char *end, int64_t *value) {
+    uint64_t number = 0;
+    *value = REPORT_NO_TRACE;
+    if (at < end && *at == ',')
+        return at + 1;
+    const char *behind = take_number(at, end, &number);
+    if (behind == NULL || number > INT64_MAX)
+        return NULL;
+    *value = (int64_t)number;
+    return behind;
+}
+
+/* The numbers of a row, from the timer on; what follows them, or NULL. */
+static const char *take_numbers(const char *at, const char *end, report_marker *marker) {
+    uint64_t timer = 0;
+    at = take_number(at, end, &timer);
+    marker->timer = (uint32_t)timer;
+    if (at == NULL || timer > UINT32_MAX)
+        return NULL;
+    at = take_number(at, end, &marker->time);
+    if (at != NULL)
+        at = take_number(at, end, &marker->data);
+    if (at != NULL)
+        at = take_number(at, end, &marker->program);
+    if (at != NULL)
+        at = take_trace(at, end, &marker->trace);
+    return at == NULL ? NULL : take_trace(at, end, &marker->session);
+}
+
+static const report_log_tail *find_tail(report_log *log, uint32_t timer, sb_slice rest) {
+    const report_log_tail *tails = tails_of(log, timer);
+    for (int i = 0; i < REPORT_LOG_TAIL_WAYS && tails[i].size > 0; i++) {
+        if (rest.size > tails[i].size && memcmp(rest.data, tails[i].text, tails[i].size) == 0)
+            return &tails[i];
+    }
+    return NULL;
+}
+
+/* The meta data at the end of a row; what follows its line end, or NULL if there is more to it. */
+static const char *take_meta(sb_slice rest, report_marker *marker) {
+    const char *end = rest.data[0] == '\n' ? rest.data : memchr(rest.data, '\n', rest.size);
+    if (end == NULL)
+        return NULL;
+    marker->meta = (sb_slice){rest.data, (size_t)(end - rest.data)};
+    if (marker->meta.size == 0)
+        return end + 1;
+    if (end[-1] == '\r')
+        marker->meta.size--;
+    return memchr(marker->meta.data, ',', marker->meta.size) == NULL ? end + 1 : NULL;
+}
+
+/*
+ * A row of the same place as the one before, whose numbers are plain and whose tail is known, which
+ * is nearly every row. False leaves it to the thorough way, which gives the same for such a row.
+ */
+static bool take_familiar_row(report_log *log, report_marker *marker) {
+    const report_log_place *place = &log->place;
+    const char *row = log->text.data + log->at;
+    const char *end = log->text.data + log->text.size;
+    if (place->size == 0 || (size_t)(end - row) <= place->size || row[place->size] != ',' ||
+        memcmp(row, place->text, place->size) != 0)
+        return false;
+    const char *rest = take_numbers(row + place->size + 1, end, marker);
+    if (rest == NULL)
+        return false;
+    const sb_slice left = {rest, (size_t)(end - rest)};
+    const report_log_tail *tail = find_tail(log, marker->timer, left);
+    const char *next = tail == NULL ? NULL : take_meta(sb_slice_after(left, tail->size), marker);
+    if (next == NULL)
+        return false;
+    marker->place = (sb_slice){row, place->size};
+    marker->is_same_place = true;
+    marker->processor = slice_of(place->processor, row);
+    marker->device = place->device;
+    marker->core_x = place->core_x;
+    marker->core_y = place->core_y;
+    marker->zone = slice_of(tail->zone, rest);
+    marker->type = tail->type;
+    marker->line = slice_of(tail->line, rest);
+    marker->file = slice_of(tail->file, rest);
+    log->at = (size_t)(next - log->text.data);
+    log->line++;
+    log->rows++;
+    return true;
+}
+
 bool report_log_next(report_log *log, report_marker *marker) {
     while (log->at < log->text.size) {
+        if (take_familiar_row(log, marker))
+            return true;
         const sb_slice line = take_line(log);
         if (line.size == 0)
             continue;
         log->rows++;
-        if (split(line, log->fields) == log->field_count && take_row(log, log->fields, marker))
+        if (split(line, log->fields) == log->field_count && take_row(log, log->fields, marker)) {
+            remember_row(log, marker);
             return true;
+        }
         log->bad_rows++;
         if (log->first_bad_line == 0)
             log->first_bad_line = log->line;

@@ -25,7 +25,8 @@ typedef enum report_marker_type {
 } report_marker_type;
 
 typedef struct report_marker {
-    sb_slice place; /* the bytes of device, core and processor: equal bytes, equal place */
+    sb_slice place;     /* the bytes of device, core and processor: equal bytes, equal place */
+    bool is_same_place; /* certainly that of the row before; else it may be all the same */
     uint32_t device;
     uint32_t core_x;
     uint32_t core_y;
@@ -62,7 +63,43 @@ typedef enum report_log_column {
     REPORT_LOG_COLUMNS,
 } report_log_column;
 
-enum { REPORT_LOG_MAX_FIELDS = 32 };
+enum {
+    REPORT_LOG_MAX_FIELDS = 32,
+    REPORT_LOG_TAIL_SETS = 64,
+    REPORT_LOG_TAIL_WAYS = 4,
+    REPORT_LOG_TAIL_SIZE = 240,
+    REPORT_LOG_PLACE_SIZE = 64,
+};
+
+/* A part of a text that is known by heart. */
+typedef struct report_log_part {
+    uint16_t at;
+    uint16_t size;
+} report_log_part;
+
+/*
+ * What follows the numbers of a row, up to its meta data: zone, type and source. A log has few
+ * different ones and millions of rows, so each is cut into fields once and then known by its bytes.
+ * They are copies: the pages of the log behind the reader are given back.
+ */
+typedef struct report_log_tail {
+    uint16_t size; /* with the commas between and behind; 0: none */
+    report_log_part zone;
+    report_log_part line;
+    report_log_part file;
+    report_marker_type type;
+    char text[REPORT_LOG_TAIL_SIZE];
+} report_log_tail;
+
+/* Where a row comes from: rows of one place follow each other. */
+typedef struct report_log_place {
+    uint16_t size; /* 0: none so far */
+    report_log_part processor;
+    uint32_t device;
+    uint32_t core_x;
+    uint32_t core_y;
+    char text[REPORT_LOG_PLACE_SIZE];
+} report_log_place;
 
 typedef struct report_log {
     sb_slice text;
@@ -70,6 +107,7 @@ typedef struct report_log {
     int field[REPORT_LOG_COLUMNS]; /* which field a column is; -1: the log does not have it */
     size_t field_count;            /* what every row has to have */
     bool has_usual_order;          /* device, core and processor are the first four fields */
+    bool has_todays_columns;       /* all fields are where they are today */
     sb_slice arch;
     int64_t clock_mhz; /* 0: the log does not say */
     int64_t compute_cores;
@@ -80,7 +118,9 @@ typedef struct report_log {
     uint64_t bad_rows;
     uint64_t first_bad_line; /* 0: none */
     uint64_t line;
-    bool is_cut; /* the last row has no line end */
+    bool is_cut;            /* the last row has no line end */
+    report_log_place place; /* of the last row */
+    report_log_tail tails[REPORT_LOG_TAIL_SETS][REPORT_LOG_TAIL_WAYS]; /* by timer */
 } report_log;
 
 /* Reads the first two lines. text must outlive the log. */

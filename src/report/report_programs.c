@@ -113,7 +113,8 @@ static stream *add_stream(report_device_log *read, const report_marker *marker) 
 }
 
 static stream *find_stream(report_device_log *read, const report_marker *marker) {
-    if (marker->place.size > 0 && sb_slice_equal(marker->place, read->current_place))
+    if (marker->is_same_place ||
+        (marker->place.size > 0 && sb_slice_equal(marker->place, read->current_place)))
         return sb_vector_at(&read->streams, read->current_stream);
     char text[128];
     sb_slice key = marker->place;
@@ -131,6 +132,12 @@ static stream *find_stream(report_device_log *read, const report_marker *marker)
         return add_stream(read, marker);
     read->dump++;
     return sb_vector_at(&read->streams, index);
+}
+
+static bool has_key(const report_program *program, const report_program_key *key) {
+    return program->id == key->id && program->trace == key->trace &&
+           program->session == key->session && program->device == key->device &&
+           program->occurrence == key->occurrence;
 }
 
 static uint32_t find_program(report_device_log *read, const report_program_key *key) {
@@ -163,13 +170,55 @@ static report_core_run *add_run(report_device_log *read, report_program *program
     return run;
 }
 
-/* From the back: logs go core by core, so the one that is asked for was added last. */
+/* What program a processor goes on with: all of a device run the same ones in the same order. */
+static uint32_t find_next_program(report_device_log *read, uint32_t before,
+                                  const report_program_key *key) {
+    if (before == 0)
+        return find_program(read, key);
+    const uint32_t guess = report_program_at(read, before - 1)->follower;
+    if (guess != 0 && has_key(report_program_at(read, guess - 1), key))
+        return guess - 1;
+    const uint32_t index = find_program(read, key);
+    report_program_at(read, before - 1)->follower = index + 1;
+    return index;
+}
+
+static report_core_run *search_run(const report_program *program, uint32_t core) {
+    uint32_t low = 0;
+    uint32_t high = program->run_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (program->runs[middle]->core < core)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < program->run_count && program->runs[low]->core == core ? program->runs[low] : NULL;
+}
+
+static report_core_run *look_for_run(const report_program *program, uint32_t core) {
+    for (uint32_t i = program->run_count; i > 0; i--) {
+        if (program->runs[i - 1]->core == core)
+            return program->runs[i - 1];
+    }
+    return NULL;
+}
+
+/* Logs go core by core: the run that is asked for was added last, or is not there. */
 static report_core_run *find_run(report_device_log *read, uint32_t program, uint32_t core) {
     report_program *found = report_program_at(read, program);
-    for (uint32_t i = found->run_count; i > 0; i--) {
-        if (found->runs[i - 1]->core == core)
-            return found->runs[i - 1];
-    }
+    if (found->run_count == 0)
+        return add_run(read, found, core);
+    report_core_run *last = found->runs[found->run_count - 1];
+    if (last->core == core)
+        return last;
+    if (!found->has_mixed_runs && core > last->core)
+        return add_run(read, found, core);
+    report_core_run *known =
+        found->has_mixed_runs ? look_for_run(found, core) : search_run(found, core);
+    if (known != NULL)
+        return known;
+    found->has_mixed_runs = true;
     return add_run(read, found, core);
 }
 
@@ -177,7 +226,7 @@ static void enter_program(report_device_log *read, stream *from, const report_ma
                           uint32_t occurrence) {
     const report_program_key key = {marker->program, marker->trace, marker->session, marker->device,
                                     occurrence};
-    const uint32_t index = find_program(read, &key);
+    const uint32_t index = find_next_program(read, from->program, &key);
     from->program = index + 1;
     from->run = find_run(read, index, from->core);
 }

@@ -121,12 +121,14 @@ typedef struct report_program {
     report_core_run **runs; /* one per core that took part, in order of appearance */
     uint32_t run_count;
     uint32_t run_capacity;
-    uint32_t next;    /* index + 1 of the next occurrence; 0: none */
-    uint32_t missing; /* markers that a closer look found missing */
-    uint32_t dump;    /* the part of the log that it was last seen in */
-    bool is_broken;   /* some zone is not whole */
-    bool is_repeated; /* rows of it appear twice in the log */
-    bool is_dropped;  /* nothing but repeated rows of an earlier occurrence */
+    uint32_t next;       /* index + 1 of the next occurrence; 0: none */
+    uint32_t follower;   /* index + 1 of what a processor ran after it: others did the same */
+    uint32_t missing;    /* markers that a closer look found missing */
+    uint32_t dump;       /* the part of the log that it was last seen in */
+    bool is_broken;      /* some zone is not whole */
+    bool is_repeated;    /* rows of it appear twice in the log */
+    bool is_dropped;     /* nothing but repeated rows of an earlier occurrence */
+    bool has_mixed_runs; /* not in the order of their cores */
 } report_program;
 
 typedef struct report_core {

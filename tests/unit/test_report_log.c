@@ -64,6 +64,86 @@ static void rows_that_cannot_be_read_are_counted(void **state) {
     assert_true(log.is_cut);
 }
 
+/* Rows of one place and few zones, whole and broken in all ways that a quick look could miss. */
+static const char *const varied_rows[] = {
+    "0,1,1,BRISC,5,100,0,1024,,,BRISC-FW,ZONE_START,1,f,",
+    "0,1,1,BRISC,5,200,0,1024,,,BRISC-FW,ZONE_END,1,f,",
+    "0,1,1,BRISC,5,300,0,1024,,,BRISC-FW,ZONE_START,1,f,",
+    "0,1,1,BRISC,5, 400 ,0,1024,,,BRISC-FW,ZONE_END,1,f,",
+    "0,1,1,BRISC,5,500,18446744073709551615,1024,7,3,BRISC-FW,ZONE_START,1,f,",
+    "0,1,1,BRISC,5,600,99999999999999999999,1024,9999999999999999999,3,BRISC-FW,ZONE_END,1,f,",
+    "0,1,1,BRISC,5,700,x,1024,,,BRISC-FW,ZONE_START,1,f,",
+    "0,1,1,BRISC,5,800,,1024,,,BRISC-FW,ZONE_START,1,f,",
+    "0,1,1,BRISC,4294967296,800,0,1024,,,BRISC-FW,ZONE_START,1,f,",
+    "0,1,1,BRISC,5,900,0,1024,,,BRISC-FW,ZONE_START,1,f,{\"sub_device_id\":1}",
+    "0,1,1,BRISC,5,910,0,1024,,,BRISC-FW,ZONE_START,1,f,{\"a\":1,\"b\":2}",
+    "0,1,1,BRISC,5,920,0,1024,,,BRISC-FW,ZONE_START,1,f",
+    "0,1,1,BRISC,5,930,0,1024,,,BRISC-FW,ZONE_START,1,file,",
+    "0,1,1,BRISC2,5,940,0,1024,,,BRISC-FW,ZONE_START,1,f,",
+    "0,1,1,BRISC,5,950,0,1024,,,BRISC-FW,ZONE_START,1,f,",
+    "0,1,12,BRISC,5,960,0,1024,,,BRISC-FW,ZONE_START,1,f,",
+    "",
+    "0,1,12,BRISC,69,970,0,1024,,,BRISC-KERNEL,ZONE_START,1,f,",
+    "0,1,12,BRISC,5,-980,0,1024,,,BRISC-FW,ZONE_START,1,f,",
+};
+
+static void check_same_marker(const report_marker *a, const report_marker *b) {
+    assert_true(sb_slice_equal(a->processor, b->processor));
+    assert_int_equal(a->device, b->device);
+    assert_int_equal(a->core_x, b->core_x);
+    assert_int_equal(a->core_y, b->core_y);
+    assert_int_equal(a->timer, b->timer);
+    assert_int_equal(a->type, b->type);
+    assert_int_equal(a->time, b->time);
+    assert_int_equal(a->data, b->data);
+    assert_int_equal(a->program, b->program);
+    assert_int_equal(a->trace, b->trace);
+    assert_int_equal(a->session, b->session);
+    assert_true(sb_slice_equal(a->zone, b->zone));
+    assert_true(sb_slice_equal(a->file, b->file));
+    assert_true(sb_slice_equal(a->line, b->line));
+    assert_true(sb_slice_equal(a->meta, b->meta));
+}
+
+/* A log with another column in front is read the thorough way; the result has to be the same. */
+static void check_both_ways(const char *line_end) {
+    sb_output usual = sb_output_to_memory();
+    sb_output other = sb_output_to_memory();
+    sb_put_text(&usual, HEAD);
+    sb_put(&other, sb_slice_first(sb_slice_of(HEAD), sb_slice_find(sb_slice_of(HEAD), "PCIe")));
+    sb_put_text(&other, "more, ");
+    sb_put(&other, sb_slice_after(sb_slice_of(HEAD), sb_slice_find(sb_slice_of(HEAD), "PCIe")));
+    for (size_t i = 0; i < sizeof varied_rows / sizeof varied_rows[0]; i++) {
+        sb_put_format(&usual, "%s%s", varied_rows[i], line_end);
+        sb_put_format(&other, "%s%s%s", varied_rows[i][0] == '\0' ? "" : ",", varied_rows[i],
+                      line_end);
+    }
+    report_log quick;
+    report_log thorough;
+    report_marker left;
+    report_marker right;
+    report_log_begin(&quick, sb_output_text(&usual));
+    report_log_begin(&thorough, sb_output_text(&other));
+    assert_true(quick.has_todays_columns);
+    assert_false(thorough.has_todays_columns);
+    while (report_log_next(&thorough, &right)) {
+        assert_true(report_log_next(&quick, &left));
+        check_same_marker(&left, &right);
+    }
+    assert_false(report_log_next(&quick, &left));
+    assert_int_equal(quick.rows, thorough.rows);
+    assert_int_equal(quick.bad_rows, thorough.bad_rows);
+    assert_int_equal(quick.first_bad_line, thorough.first_bad_line);
+    sb_output_discard(&usual);
+    sb_output_discard(&other);
+}
+
+static void familiar_rows_are_read_as_others_are(void **state) {
+    (void)state;
+    check_both_ways("\n");
+    check_both_ways("\r\n");
+}
+
 /* One processor's firmware and kernel. */
 #define RUN_OF(processor, zone, start, end, id)                                    \
     "0,1,1," processor ",11," start "0,0," id "," zone "-FW,ZONE_START,1,f,\n"     \
@@ -145,6 +225,7 @@ int main(void) {
         cmocka_unit_test(preamble_says_arch_clock_and_cores),
         cmocka_unit_test(columns_are_found_by_title),
         cmocka_unit_test(rows_that_cannot_be_read_are_counted),
+        cmocka_unit_test(familiar_rows_are_read_as_others_are),
         cmocka_unit_test(spans_are_first_to_last),
         cmocka_unit_test(an_id_that_comes_back_is_another_execution),
         cmocka_unit_test(replays_are_told_apart_by_their_columns),
