@@ -13,83 +13,109 @@
 /* The original takes this off every value, as the cost of profiling itself. */
 enum { PROFILER_OVERHEAD = 1500 };
 
+/* What a core did for one program. */
 typedef struct stay {
-    uint32_t core;
-    uint64_t id;
     const report_core_run *run;
+    uint64_t id;
 } stay;
 
+/* From the last kernel that ended to the next data-moving kernel that starts. */
 typedef struct transition {
     uint64_t start;
     uint64_t from;
     uint64_t to;
     uint64_t cycles;
-    uint32_t core;
-    uint32_t x;
-    uint32_t y;
-    bool is_picked;
 } transition;
 
-static int compare_stays(const void *a, const void *b) {
-    const stay *left = a;
-    const stay *right = b;
-    if (left->core != right->core)
-        return left->core < right->core ? -1 : 1;
-    const uint64_t times[] = {left->run->first, right->run->first};
-    return times[0] < times[1] ? -1 : times[0] > times[1] ? 1 : 0;
-}
-
-static sb_vector collect_stays(const sb_report *report, uint32_t device) {
-    sb_vector stays = sb_vector_of(sizeof(stay));
-    for (size_t i = 0; i < report->device.programs.count; i++) {
-        const report_program *program = report_program_at(&report->device, i);
-        const bool is_wanted = program->device == device && !program->is_dropped;
-        for (uint32_t k = 0; is_wanted && k < program->run_count; k++)
-            *(stay *)sb_vector_push(&stays) =
-                (stay){program->runs[k]->core, program->id, program->runs[k]};
-    }
-    if (stays.count > 1)
-        qsort(stays.data, stays.count, sizeof(stay), compare_stays);
-    return stays;
-}
-
-/* From the last kernel that ended to the next data-moving kernel that starts, per core. */
-static sb_vector find_transitions(const sb_report *report, const sb_vector *stays) {
-    sb_vector found = sb_vector_of(sizeof(transition));
-    const stay *last = NULL;
-    for (size_t i = 0; i < stays->count; i++) {
-        const stay *now = sb_vector_at(stays, i);
-        if (last != NULL && last->core != now->core)
-            last = NULL;
-        const uint64_t start = now->run->mover_start;
-        if (last != NULL && start != UINT64_MAX && start >= last->run->kernel_last) {
-            const report_core *core = report_core_at(&report->device, now->core);
-            *(transition *)sb_vector_push(&found) = (transition){last->run->kernel_last,
-                                                                 last->id,
-                                                                 now->id,
-                                                                 start - last->run->kernel_last,
-                                                                 now->core,
-                                                                 core->x,
-                                                                 core->y,
-                                                                 false};
-        }
-        if (now->run->kernel_count > 0)
-            last = now;
-    }
-    return found;
-}
+/* The stays of one core in order of time, and the transition that comes next. */
+typedef struct queue {
+    stay *next;
+    stay *end;
+    const stay *last; /* the last one with a kernel */
+    transition head;
+    bool has_head;
+} queue;
 
 static int compare_numbers(uint64_t left, uint64_t right) {
     return left < right ? -1 : left > right ? 1 : 0;
 }
 
-static int compare_transitions(const void *a, const void *b) {
-    const transition *left = *(transition *const *)a;
-    const transition *right = *(transition *const *)b;
+static int compare_stays(const void *a, const void *b) {
+    return compare_numbers(((const stay *)a)->run->first, ((const stay *)b)->run->first);
+}
+
+static bool is_wanted(const report_program *program, uint32_t device) {
+    return program->device == device && !program->is_dropped;
+}
+
+/* Makes room for the stays of every core, one core behind the other. */
+static stay *make_room(const sb_report *report, uint32_t device, queue *queues) {
+    size_t *counts = sb_alloc_zeroed(report->device.cores.count + 1, sizeof *counts);
+    size_t all = 0;
+    for (size_t i = 0; i < report->device.programs.count; i++) {
+        const report_program *program = report_program_at(&report->device, i);
+        for (uint32_t k = 0; is_wanted(program, device) && k < program->run_count; k++, all++)
+            counts[program->runs[k]->core]++;
+    }
+    stay *stays = sb_alloc_zeroed(all + 1, sizeof *stays);
+    stay *at = stays;
+    for (size_t i = 0; i < report->device.cores.count; i++) {
+        queues[i].next = at;
+        queues[i].end = at;
+        at += counts[i];
+    }
+    free(counts);
+    return stays;
+}
+
+static void sort_stays(queue *of) {
+    bool is_sorted = true;
+    for (const stay *one = of->next; is_sorted && one + 1 < of->end; one++)
+        is_sorted = one->run->first <= one[1].run->first;
+    if (!is_sorted)
+        qsort(of->next, (size_t)(of->end - of->next), sizeof(stay), compare_stays);
+}
+
+/* Goes on to the next transition of a core. */
+static void advance(queue *of) {
+    of->has_head = false;
+    while (of->next < of->end && !of->has_head) {
+        const stay *now = of->next++;
+        const uint64_t start = now->run->mover_start;
+        if (of->last != NULL && start != UINT64_MAX && start >= of->last->run->kernel_last) {
+            const uint64_t end = of->last->run->kernel_last;
+            of->head = (transition){end, of->last->id, now->id, start - end};
+            of->has_head = true;
+        }
+        if (now->run->kernel_count > 0)
+            of->last = now;
+    }
+}
+
+/* A queue per core, and one that is always empty; *stays is what they point into. */
+static queue *make_queues(const sb_report *report, uint32_t device, stay **stays) {
+    const size_t count = report->device.cores.count;
+    queue *queues = sb_alloc_zeroed(count + 1, sizeof *queues);
+    *stays = make_room(report, device, queues);
+    for (size_t i = 0; i < report->device.programs.count; i++) {
+        const report_program *program = report_program_at(&report->device, i);
+        for (uint32_t k = 0; is_wanted(program, device) && k < program->run_count; k++)
+            *queues[program->runs[k]->core].end++ = (stay){program->runs[k], program->id};
+    }
+    for (size_t i = 0; i < count; i++) {
+        sort_stays(&queues[i]);
+        advance(&queues[i]);
+    }
+    return queues;
+}
+
+static int compare_transitions(const transition *left, const transition *right) {
     const int orders[] = {
-        compare_numbers(left->start, right->start), compare_numbers(left->from, right->from),
-        compare_numbers(left->to, right->to),       compare_numbers(left->cycles, right->cycles),
-        compare_numbers(left->x, right->x),         compare_numbers(left->y, right->y)};
+        compare_numbers(left->start, right->start),
+        compare_numbers(left->from, right->from),
+        compare_numbers(left->to, right->to),
+        compare_numbers(left->cycles, right->cycles),
+    };
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (orders[i] != 0)
             return orders[i];
@@ -97,60 +123,46 @@ static int compare_transitions(const void *a, const void *b) {
     return 0;
 }
 
-/* The transitions of one core, in its own order; the next to be told is `at`. */
-typedef struct queue {
-    size_t at;
-    size_t end;
-} queue;
-
-static queue *make_queues(const sb_report *report, const sb_vector *transitions) {
-    queue *queues = sb_alloc_zeroed(report->device.cores.count + 1, sizeof *queues);
-    for (size_t i = 0; i < transitions->count; i++) {
-        const transition *one = sb_vector_at(transitions, i);
-        queue *of = &queues[one->core];
-        if (of->end == 0)
-            of->at = i;
-        of->end = i + 1;
+/* The earliest of all that come next; of equal ones, that of the first core. */
+static bool find_earliest(const queue *queues, const uint32_t *cores, size_t core_count,
+                          transition *earliest) {
+    bool found = false;
+    for (size_t i = 0; i < core_count; i++) {
+        const queue *of = &queues[cores[i]];
+        if (!of->has_head || (found && compare_transitions(&of->head, earliest) >= 0))
+            continue;
+        *earliest = of->head;
+        found = true;
     }
-    return queues;
+    return found;
 }
 
-static void put_transition(const sb_vector *transitions, const transition *like, queue *queues,
-                           const uint32_t *cores, size_t core_count, sb_output *output) {
+static void put_transition(const transition *like, queue *queues, const uint32_t *cores,
+                           size_t core_count, sb_output *output) {
     for (size_t i = 0; i < core_count; i++) {
         queue *of = &queues[cores[i]];
         sb_put_char(output, ',');
-        if (of->at >= of->end)
+        if (!of->has_head || of->head.from != like->from || of->head.to != like->to)
             continue;
-        transition *head = sb_vector_at(transitions, of->at);
-        if (head->from != like->from || head->to != like->to)
-            continue;
-        sb_put_format(output, "%" PRId64, (int64_t)head->cycles - PROFILER_OVERHEAD);
-        head->is_picked = true;
-        of->at++;
+        char text[SB_NUMBER_SIZE];
+        const int64_t cycles = (int64_t)of->head.cycles - PROFILER_OVERHEAD;
+        sb_put(output, (sb_slice){text, sb_format_int64(cycles, text)});
+        advance(of);
     }
     sb_put_text(output, "\r\n");
 }
 
 static void put_device(const sb_report *report, uint32_t device, const uint32_t *cores,
                        size_t core_count, sb_output *output) {
-    sb_vector stays = collect_stays(report, device);
-    sb_vector transitions = find_transitions(report, &stays);
-    transition **sorted = sb_alloc_zeroed(transitions.count + 1, sizeof(transition *));
-    queue *queues = make_queues(report, &transitions);
-    sb_vector_free(&stays);
-    for (size_t i = 0; i < transitions.count; i++)
-        sorted[i] = sb_vector_at(&transitions, i);
-    qsort(sorted, transitions.count, sizeof(transition *), compare_transitions);
-    for (size_t i = 0; i < transitions.count; i++) {
-        if (sorted[i]->is_picked)
-            continue;
-        sb_put_format(output, "%u,%" PRIu64 " -> %" PRIu64, device, sorted[i]->from, sorted[i]->to);
-        put_transition(&transitions, sorted[i], queues, cores, core_count, output);
+    stay *stays = NULL;
+    queue *queues = make_queues(report, device, &stays);
+    transition next;
+    while (find_earliest(queues, cores, core_count, &next)) {
+        sb_put_format(output, "%u,%" PRIu64 " -> %" PRIu64, device, next.from, next.to);
+        put_transition(&next, queues, cores, core_count, output);
     }
-    free(sorted);
     free(queues);
-    sb_vector_free(&transitions);
+    free(stays);
 }
 
 /* ---- cores in order ---- */
