@@ -108,11 +108,7 @@ static void put_code_point(sb_output *output, sb_slice raw, uint32_t code, char 
     }
 }
 
-static void put_quoted(sb_output *output, sb_slice text) {
-    if (sb_slice_starts_with(text, NUMBER_MARK)) {
-        sb_put(output, sb_slice_after(text, strlen(NUMBER_MARK)));
-        return;
-    }
+void report_put_python_text(sb_output *output, sb_slice text) {
     const char quote = sb_slice_contains(text, "'") && !sb_slice_contains(text, "\"") ? '"' : '\'';
     sb_put_char(output, quote);
     while (text.size > 0) {
@@ -122,6 +118,13 @@ static void put_quoted(sb_output *output, sb_slice text) {
         put_code_point(output, sb_slice_first(before, before.size - text.size), code, quote);
     }
     sb_put_char(output, quote);
+}
+
+static void put_quoted(sb_output *output, sb_slice text) {
+    if (sb_slice_starts_with(text, NUMBER_MARK))
+        sb_put(output, sb_slice_after(text, strlen(NUMBER_MARK)));
+    else
+        report_put_python_text(output, text);
 }
 
 static void put_nested(sb_output *output, json_t *value);

@@ -13,6 +13,8 @@
 json_t *report_json_load(sb_slice text);
 /* str(value): strings bare, containers as Python writes them. */
 void report_put_python(sb_output *output, json_t *value);
+/* repr(text): in quotes. */
+void report_put_python_text(sb_output *output, sb_slice text);
 /* The text of a string value; empty for others. */
 sb_slice report_json_text(const json_t *value);
 
