@@ -23,7 +23,11 @@ enum {
     OPT_LEGACY,
     OPT_LOGS_ONLY,
     OPT_ANALYSIS,
+    OPT_NOC,
     OPT_CHILDREN,
+    OPT_SETUP,
+    OPT_NO_OPS,
+    OPT_NO_JSON,
     OPT_STATS,
     OPT_FROM,
     OPT_TO,
@@ -59,16 +63,19 @@ static const cli_option report_options[] = {
      .help = "work from the device log, even if cpp_device_perf_report.csv is there"},
     {.id = OPT_LOGS_ONLY,
      .name = "process-logs-only",
-     .help = "take the host's part anew from tracy_profile_log_host.tracy"},
+     .help = "take the host's part anew from the recording (.tracy or its journal)"},
     {.id = OPT_CHILDREN,
      .name = "child-functions",
      .argument = "LIST",
-     .help = "with a .tracy file: zones inside ops to add up in columns of their own"},
+     .help = "with a recording: zones inside ops to add up in columns of their own"},
     {.id = OPT_ANALYSIS,
      .name = "device-analysis-types",
      .short_name = 'a',
      .argument = "NAME",
      .help = "only this analysis of the device log (may be repeated)"},
+    {.id = OPT_NOC,
+     .name = "analyze-noc-traces",
+     .help = "sum up NoC traces in noc_stats.csv (utilisation takes tt-npe: not worked out)"},
     {.id = OPT_STATS,
      .name = "stats",
      .heading = "Statistics",
@@ -85,6 +92,17 @@ static const cli_option report_options[] = {
      .name = "top",
      .argument = "N",
      .help = "with --stats: show N entries of each list (default: 15; 0: all)"},
+    {.id = OPT_SETUP,
+     .name = "setup",
+     .short_name = 's',
+     .argument = "NAME",
+     .heading = "The device log alone",
+     .help = "no report: measure the device log as process_device_log.py does with this setup "
+             "(default_setup, test_multi_op, test_full_buffer ...), to DIR/output/device"},
+    {.id = OPT_NO_OPS, .name = "no-op-detection", .help = "with --setup: look for no executions"},
+    {.id = OPT_NO_JSON,
+     .name = "no-json",
+     .help = "with --setup: no device_analysis_data.json, which is 15 times the log"},
     {.id = OPT_STRICT,
      .name = "strict",
      .heading = "How",
@@ -101,7 +119,8 @@ const cli_command cli_report_command = {
     .summary = "make the ops report of a run from its raw logs",
     .arguments = "[FOLDER]",
     .about = "Reads the logs that a run left in FOLDER or FOLDER/.logs (profile_log_device.csv,\n"
-             "tracy_ops_times.csv and tracy_ops_data.csv or a .tracy file,\n"
+             "tracy_ops_times.csv and tracy_ops_data.csv or a recording of the host: a .tracy\n"
+             "file, its journal, or a file that libstrobe wrote,\n"
              "cpp_device_perf_report.csv) and writes FOLDER/reports/TIME with\n"
              "ops_perf_results_TIME.csv: a row per operation. Without FOLDER it is\n"
              "$TT_METAL_PROFILER_DIR, or $TT_METAL_HOME/generated/profiler, or\n"
@@ -124,6 +143,7 @@ typedef struct report_arguments {
     bool quiet;
     bool with_stats;
     sb_report_stats_options stats;
+    sb_report_device_options device;
     char date[32];
     char folder[4096];
 } report_arguments;
@@ -143,11 +163,14 @@ static bool take_flag(int id, report_arguments *arguments) {
         {OPT_NO_DEVICE, &options->no_device, true},
         {OPT_LEGACY, &options->ignore_cpp, true},
         {OPT_LOGS_ONLY, &options->export_again, true},
+        {OPT_NOC, &options->analyse_noc, true},
         {OPT_STRICT, &arguments->strict, true},
         {OPT_COMPAT, &options->compat, true},
         {OPT_JSON, &arguments->json, true},
         {OPT_QUIET, &arguments->quiet, true},
         {OPT_STATS, &arguments->with_stats, true},
+        {OPT_NO_OPS, &arguments->device.without_ops, true},
+        {OPT_NO_JSON, &arguments->device.without_json, true},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (flags[i].id == id) {
@@ -172,6 +195,8 @@ static sb_status take_options(const cli_parsed *parsed, report_arguments *argume
             arguments->options.name = value;
         else if (id == OPT_CHILDREN)
             arguments->options.child_functions = value;
+        else if (id == OPT_SETUP)
+            arguments->device.setup = value;
         else if (id == OPT_FROM)
             arguments->stats.from = value;
         else if (id == OPT_TO)
@@ -208,6 +233,11 @@ static sb_status check_options(const report_arguments *arguments, sb_error *erro
         SB_FAIL(error, SB_ERR_USAGE, "--name-append: a name without '/' is expected");
     if (!arguments->with_stats && (arguments->stats.from != NULL || arguments->stats.to != NULL))
         SB_FAIL(error, SB_ERR_USAGE, "signposts bound statistics: add --stats");
+    const sb_report_device_options *device = &arguments->device;
+    if (device->setup == NULL && (device->without_ops || device->without_json))
+        SB_FAIL(error, SB_ERR_USAGE, "--no-op-detection and --no-json go with --setup");
+    if (device->setup != NULL && (options->no_device || arguments->with_stats))
+        SB_FAIL(error, SB_ERR_USAGE, "--setup measures the device log and nothing else");
     return SB_OK;
 }
 
@@ -239,6 +269,8 @@ static void end_progress(const report_arguments *arguments) {
 }
 
 static void print_problems(const sb_report_summary *summary) {
+    for (size_t i = 0; i < summary->note_count; i++)
+        sb_log(SB_LOG_NOTE, "%s", summary->notes[i]);
     for (size_t i = 0; i < summary->problem_count; i++)
         sb_log(SB_LOG_WARNING, "%s", summary->problems[i]);
 }
@@ -338,11 +370,42 @@ static sb_status write_report(const report_arguments *arguments, sb_report *repo
     return print_result(arguments, summary, error);
 }
 
+static sb_status measure_device(const report_arguments *arguments, int *exit_code,
+                                sb_error *error) {
+    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    sb_report_device_flaws flaws = {0};
+    const sb_status status = sb_report_measure_device(
+        &arguments->options, &arguments->device, arguments->quiet ? NULL : &output, &flaws, error);
+    if (status != SB_OK) {
+        sb_output_discard(&output);
+        return status;
+    }
+    if (flaws.is_cut)
+        sb_log(SB_LOG_WARNING, "the device log ends in the middle of a row");
+    if (flaws.bad_rows > 0)
+        sb_log(SB_LOG_WARNING,
+               "%" PRIu64 " rows of the device log cannot be read, the first of them in line "
+               "%" PRIu64,
+               flaws.bad_rows, flaws.first_bad_line);
+    if (flaws.is_cut || flaws.bad_rows > 0)
+        *exit_code = SB_EXIT_PARTIAL;
+    return sb_output_finish(&output, error);
+}
+
+static sb_status read_and_write(report_arguments *arguments, int *exit_code, sb_error *error) {
+    sb_report *report = NULL;
+    sb_status status = sb_report_read(&arguments->options, &report, error);
+    end_progress(arguments);
+    if (status == SB_OK)
+        status = write_report(arguments, report, exit_code, error);
+    sb_report_free(report);
+    return status;
+}
+
 static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error *error) {
     enum { USUAL_TOP = 15 };
     report_arguments arguments = {.analyses = sb_vector_of(sizeof(const char *)),
                                   .stats = {.top = USUAL_TOP}};
-    sb_report *report = NULL;
     sb_status status = take_options(parsed, &arguments, error);
     if (status == SB_OK)
         status = check_options(&arguments, error);
@@ -354,13 +417,10 @@ static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error 
         parsed->operand_count == 1 ? parsed->operands[0] : usual_folder(&arguments);
     if (isatty(STDERR_FILENO) && !arguments.quiet)
         arguments.options.progress = show_progress;
-    if (status == SB_OK) {
-        status = sb_report_read(&arguments.options, &report, error);
-        end_progress(&arguments);
-    }
-    if (status == SB_OK)
-        status = write_report(&arguments, report, exit_code, error);
-    sb_report_free(report);
+    if (status == SB_OK && arguments.device.setup != NULL)
+        status = measure_device(&arguments, exit_code, error);
+    else if (status == SB_OK)
+        status = read_and_write(&arguments, exit_code, error);
     sb_vector_free(&arguments.analyses);
     return status;
 }

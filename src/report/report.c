@@ -93,10 +93,13 @@ sb_report *report_create(const sb_report_options *options) {
     report->analyses = UINT32_MAX;
     report->rows = sb_vector_of(sizeof(report_row));
     report->problems = sb_vector_of(sizeof(char *));
+    report->notes = sb_vector_of(sizeof(char *));
+    report->recording.losses = sb_vector_of(sizeof(report_loss));
     report->device_file = sb_file_of((sb_slice){"", 0});
     report->cpp_file = report->device_file;
     report->host_files.messages_file = report->device_file;
     report->host_files.zones_file = report->device_file;
+    report->recording.file = report->device_file;
     report_host_init(&report->host);
     return report;
 }
@@ -128,6 +131,12 @@ const sb_report_summary *sb_report_summarise(const sb_report *report) {
     return &report->summary;
 }
 
+static void free_texts(sb_vector *texts) {
+    for (size_t i = 0; i < texts->count; i++)
+        free(*(char **)sb_vector_at(texts, i));
+    sb_vector_free(texts);
+}
+
 void sb_report_free(sb_report *report) {
     if (report == NULL)
         return;
@@ -137,9 +146,9 @@ void sb_report_free(sb_report *report) {
         report_cpp_free(&report->cpp);
     report_host_free(&report->host);
     report_close_inputs(report);
-    for (size_t i = 0; i < report->problems.count; i++)
-        free(*(char **)sb_vector_at(&report->problems, i));
-    sb_vector_free(&report->problems);
+    free_texts(&report->problems);
+    free_texts(&report->notes);
+    report_clocks_free(&report->clocks);
     sb_vector_free(&report->rows);
     free(report->programs_by_id);
     sb_arena_free(&report->arena);

@@ -27,7 +27,7 @@
 enum { SB_REPORT_SCHEMA = 1 };
 
 typedef struct sb_report_options {
-    const char *input;  /* a folder with logs, or one with a folder .logs; a .tracy file */
+    const char *input;  /* a folder with logs, or one with a folder .logs; a recording */
     const char *output; /* the folder that gets "reports"; NULL: where the logs come from */
     const char *name;   /* part of the names of folder and file; NULL: none */
     const char *date;   /* the same, a time; NULL: none */
@@ -35,7 +35,8 @@ typedef struct sb_report_options {
     bool device_only;            /* as if there were no host files */
     bool no_device;              /* as if there were no device files */
     bool ignore_cpp;             /* as if there were no cpp_device_perf_report.csv */
-    bool export_again;           /* host files anew from the .tracy file, even if they are there */
+    bool export_again;           /* host files anew from the recording, even if they are there */
+    bool analyse_noc;            /* sum up the traces of the network on chip */
     bool compat;                 /* exactly what the original writes: nothing more in any cell */
     const char *const *analyses; /* names of those wanted; none: all */
     size_t analysis_count;
@@ -71,6 +72,8 @@ typedef struct sb_report_summary {
     bool is_partial;             /* something was missing or broken: exit code 3 */
     const char *const *problems; /* a sentence each */
     size_t problem_count;
+    const char *const *notes; /* sentences about what is not a problem */
+    size_t note_count;
     const char *folder;   /* NULL before writing */
     const char *csv_path; /* the ops report; NULL before writing */
 } sb_report_summary;
@@ -104,6 +107,30 @@ void sb_report_stats_json(const sb_report_stats *stats, sb_output *output);
 /* CSV files, stats.json and pictures (SVG and PNG) in a folder, which is made. */
 sb_status sb_report_stats_write(const sb_report_stats *stats, const char *folder, sb_error *error);
 void sb_report_stats_free(sb_report_stats *stats);
+
+/* ---- the device log alone ---- */
+
+typedef struct sb_report_device_options {
+    const char *setup; /* what is measured; NULL: default_setup */
+    bool without_ops;  /* no look for executions */
+    bool without_json; /* only the figures */
+} sb_report_device_options;
+
+/* What was wrong with the log. */
+typedef struct sb_report_device_flaws {
+    uint64_t bad_rows;
+    uint64_t first_bad_line;
+    bool is_cut;
+} sb_report_device_flaws;
+
+/*
+ * Writes what process_device_log.py would to `output/device`: the log, device_stats.txt and
+ * device_analysis_data.json. All markers are in memory for it. printed gets the figures too; it may
+ * be NULL. Fails if there is no device log or no such setup.
+ */
+sb_status sb_report_measure_device(const sb_report_options *options,
+                                   const sb_report_device_options *how, sb_output *printed,
+                                   sb_report_device_flaws *flaws, sb_error *error);
 
 /* The names that options.analyses may have, ended by NULL. */
 const char *const *sb_report_analyses(void);

@@ -16,6 +16,8 @@ static const char cpp_name[] = "cpp_device_perf_report.csv";
 static const char zones_name[] = "tracy_ops_times.csv";
 static const char messages_name[] = "tracy_ops_data.csv";
 static const char tracy_name[] = "tracy_profile_log_host.tracy";
+static const char journal_name[] = "tracy_profile_log_host.tracy.journal";
+static const char sync_name[] = "sync_device_info.csv";
 
 /* ---- where they are ---- */
 
@@ -67,7 +69,7 @@ static bool is_called(const char *path, const char *name) {
 static sb_status find_folders(sb_report *report, sb_error *error) {
     char *input = without_slashes(report->options.input);
     if (is_file(input)) {
-        report->tracy_path = input;
+        report->recording.path = input;
         report->log_folder = parent_of(input);
     } else if (is_folder(input)) {
         char *logs = join_paths(input, ".logs");
@@ -102,7 +104,7 @@ static sb_status open_log(const sb_report *report, const char *name, sb_file *fi
     return status;
 }
 
-/* ---- the host's files from a trace ---- */
+/* ---- the host's files from a recording ---- */
 
 static void make_host_files(sb_report *report, const sb_trace *trace) {
     report_host_files *files = &report->host_files;
@@ -133,33 +135,78 @@ static void make_host_files(sb_report *report, const sb_trace *trace) {
     sb_arena_free(&arena);
 }
 
-static sb_status read_trace(sb_report *report, sb_error *error) {
-    sb_file file;
-    SB_TRY(sb_file_open(&file, report->tracy_path, error));
-    const sb_trace_read_options options = {.file = &file};
+/* What the recording says about itself. */
+static void describe_recording(sb_report *report, const sb_trace *trace) {
+    report_recording *recording = &report->recording;
+    recording->is_read = true;
+    recording->resolution_ns = trace->info.resolution;
+    recording->ns_per_tick = trace->info.timer_multiplier;
+    for (uint64_t i = 0; i < sb_series_count(&trace->losses); i++) {
+        const sb_loss *loss = sb_series_at(&trace->losses, i);
+        *(report_loss *)sb_vector_push(&recording->losses) =
+            (report_loss){.what = sb_arena_copy(&report->arena, sb_trace_text(trace, loss->text)),
+                          .cause = loss->cause,
+                          .count = loss->count,
+                          .from_ns = loss->from,
+                          .to_ns = loss->to};
+    }
+}
+
+/* A .tracy file, or what it would have become: a journal, a recording of libstrobe's. */
+static sb_status read_any_trace(report_recording *recording, sb_trace **trace, sb_error *reason) {
+    sb_file *file = &recording->file;
+    recording->is_journal = sb_capture_can_recover(file->text);
+    if (!recording->is_journal) {
+        const sb_trace_read_options options = {.file = file};
+        return sb_trace_read(file->text, &options, trace, reason);
+    }
+    const sb_capture_recover_options options = {.file = file};
+    sb_error damage = {0};
+    SB_TRY(sb_capture_recover(file->text, &options, trace, &recording->capture, &damage, reason));
+    if (damage.status != SB_OK)
+        *reason = damage;
+    return damage.status;
+}
+
+static sb_status read_recording(sb_report *report, sb_error *error) {
+    report_recording *recording = &report->recording;
     sb_trace *trace = NULL;
     sb_error reason = {0};
-    const sb_status status = sb_trace_read(file.text, &options, &trace, &reason);
-    if (trace != NULL)
+    SB_TRY(sb_file_open(&recording->file, recording->path, error));
+    const sb_status status = read_any_trace(recording, &trace, &reason);
+    if (trace != NULL) {
         make_host_files(report, trace);
-    if (status != SB_OK)
-        report_add_problem(report, "%s: %s", report->tracy_path, reason.message);
-    sb_trace_free(trace);
-    sb_file_close(&file);
+        describe_recording(report, trace);
+    }
+    /* What is wrong with a journal is among the losses of its trace. */
+    if (status != SB_OK && (trace == NULL || !recording->is_journal))
+        report_add_problem(report, "%s: %s", recording->path, reason.message);
+    if (recording->is_journal)
+        recording->trace = trace;
+    else
+        sb_trace_free(trace);
     return SB_OK;
+}
+
+/* The recording beside the logs: whole, or as a recorder that was killed has left it. */
+static void find_recording(sb_report *report) {
+    static const char *const names[] = {tracy_name, journal_name};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (report->recording.path != NULL)
+            return;
+        char *path = join_paths(report->log_folder, names[i]);
+        if (is_file(path))
+            report->recording.path = path;
+        else
+            free(path);
+    }
 }
 
 static sb_status open_host_files(sb_report *report, sb_error *error) {
     report_host_files *files = &report->host_files;
     bool has_messages = false;
     bool has_zones = false;
-    if (report->tracy_path == NULL) {
-        char *path = join_paths(report->log_folder, tracy_name);
-        if (is_file(path))
-            report->tracy_path = path;
-        else
-            free(path);
-    }
+    find_recording(report);
     const bool is_named = is_file(report->options.input);
     if (report->options.device_only)
         return SB_OK;
@@ -168,15 +215,25 @@ static sb_status open_host_files(sb_report *report, sb_error *error) {
         SB_TRY(open_log(report, zones_name, &files->zones_file, &has_zones, error));
         files->is_there = has_messages || has_zones;
     }
-    if (report->options.export_again && report->tracy_path == NULL)
+    if (report->options.export_again && report->recording.path == NULL)
         SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: there is no %s to take the host's part from",
                 report->log_folder, tracy_name);
     const bool is_incomplete = !has_messages || !has_zones;
-    if (is_incomplete && report->tracy_path != NULL)
-        return read_trace(report, error);
+    if (is_incomplete && report->recording.path != NULL)
+        return read_recording(report, error);
     if (files->is_there && is_incomplete)
         report_add_problem(report, "%s: %s is missing", report->log_folder,
                            has_messages ? zones_name : messages_name);
+    return SB_OK;
+}
+
+static sb_status read_clocks(sb_report *report, sb_error *error) {
+    sb_file file;
+    bool is_there = false;
+    SB_TRY(open_log(report, sync_name, &file, &is_there, error));
+    if (is_there)
+        report_read_clocks(&report->clocks, file.text);
+    sb_file_close(&file);
     return SB_OK;
 }
 
@@ -184,14 +241,16 @@ sb_status report_open_inputs(sb_report *report, sb_error *error) {
     const sb_report_options *options = &report->options;
     SB_TRY(find_folders(report, error));
     SB_TRY(open_host_files(report, error));
-    if (!options->no_device)
+    if (!options->no_device) {
         SB_TRY(open_log(report, device_log_name, &report->device_file, &report->has_device_file,
                         error));
+        SB_TRY(read_clocks(report, error));
+    }
     if (!options->no_device && !options->ignore_cpp && !options->device_only)
         SB_TRY(open_log(report, cpp_name, &report->cpp_file, &report->has_cpp, error));
     if (!report->has_device_file && !report->has_cpp && !report->host_files.is_there)
         SB_FAIL(error, SB_ERR_NOT_FOUND,
-                "%s: no logs here: expected %s, %s with %s, or a .tracy file", report->log_folder,
+                "%s: no logs here: expected %s, %s with %s, or a recording", report->log_folder,
                 device_log_name, messages_name, zones_name);
     return SB_OK;
 }
@@ -208,5 +267,8 @@ void report_close_inputs(sb_report *report) {
     }
     free(report->log_folder);
     free(report->output_folder);
-    free(report->tracy_path);
+    free(report->recording.path);
+    sb_trace_free(report->recording.trace);
+    sb_file_close(&report->recording.file);
+    sb_vector_free(&report->recording.losses);
 }

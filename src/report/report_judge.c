@@ -16,15 +16,27 @@ const char *sb_completeness_name(sb_completeness completeness) {
     return names[completeness];
 }
 
-void report_add_problem(sb_report *report, const char *format, ...) {
+__attribute__((format(printf, 2, 0))) static void add_text(sb_vector *texts, const char *format,
+                                                           va_list arguments) {
     enum { LONGEST = 1024 };
     char text[LONGEST];
+    vsnprintf(text, sizeof text, format, arguments);
+    const size_t size = strlen(text) + 1;
+    *(char **)sb_vector_push(texts) = memcpy(sb_alloc(size), text, size);
+}
+
+void report_add_problem(sb_report *report, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    add_text(&report->problems, format, arguments);
     va_end(arguments);
-    const size_t size = strlen(text) + 1;
-    *(char **)sb_vector_push(&report->problems) = memcpy(sb_alloc(size), text, size);
+}
+
+void report_add_note(sb_report *report, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_text(&report->notes, format, arguments);
+    va_end(arguments);
 }
 
 /* ---- sentences ---- */
@@ -90,6 +102,7 @@ static void add_count(sb_report *report, uint64_t count, const char *what) {
 
 static void judge_host(sb_report *report) {
     const report_host *host = &report->host;
+    add_count(report, report->clocks.bad_rows, "rows of sync_device_info.csv cannot be read");
     add_count(report, host->cut_messages, "messages of ops were cut off");
     add_count(report, host->unknown_calls, "calls refer to an op that was never described");
     add_count(report, host->bad_messages, "messages of the host cannot be understood");
@@ -98,6 +111,33 @@ static void judge_host(sb_report *report) {
     add_count(report, host->repeated_ops, "ops were reported twice by the host");
     add_count(report, report->has_cpp ? report->cpp.bad_rows : 0,
               "rows of cpp_device_perf_report.csv lack device or op");
+}
+
+static void judge_recording(sb_report *report) {
+    const report_recording *recording = &report->recording;
+    for (size_t i = 0; i < recording->losses.count; i++) {
+        const report_loss *loss = sb_vector_at(&recording->losses, i);
+        if (loss->cause == SB_LOSS_NOT_STORED || loss->cause == SB_LOSS_FILE_DAMAGED)
+            continue; /* nothing that a report needs, or said when the file was read */
+        if (loss->count > 0)
+            report_add_problem(report, "%s: %" PRIu64 " %.*s", recording->path, loss->count,
+                               (int)loss->what.size, loss->what.data);
+        else
+            report_add_problem(report, "%s: %.*s", recording->path, (int)loss->what.size,
+                               loss->what.data);
+    }
+}
+
+static void judge_noc(sb_report *report) {
+    report->noc_traces = report_count_noc_traces(report);
+    if (report->noc_traces > 0)
+        report_add_note(report,
+                        "%" PRIu64 " NoC traces are here; NOC UTIL, DRAM BW UTIL, ETH BW UTIL and "
+                        "NPE CONG IMPACT come from simulating them, which tt-npe does and Strobe "
+                        "does not: these columns are empty",
+                        report->noc_traces);
+    else if (report->options.analyse_noc)
+        report_add_note(report, "%s: there are no NoC traces to analyse", report->log_folder);
 }
 
 /* Devices that the host used and that report nothing. */
@@ -204,11 +244,15 @@ void report_judge(sb_report *report) {
     judge_log(report);
     judge_findings(report);
     judge_host(report);
+    judge_recording(report);
     judge_rows(report);
     judge_devices(report);
+    judge_noc(report);
     for (int i = SB_TRUNCATED; i < SB_COMPLETENESS_COUNT; i++)
         summary->is_partial = summary->is_partial || summary->rows[i] > 0;
     summary->is_partial = summary->is_partial || report->problems.count > 0;
     summary->problems = (const char *const *)(void *)report->problems.data;
     summary->problem_count = report->problems.count;
+    summary->notes = (const char *const *)(void *)report->notes.data;
+    summary->note_count = report->notes.count;
 }

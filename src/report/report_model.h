@@ -6,11 +6,14 @@
  *   report_cells.c    a row to its cells
  *   report_csv.c      the ops report; report_device_csv.c the one without a host
  *   report_folder.c   the folder, copies, the side file
+ *   report_noc.c      what the traces of the network on chip hold
  */
 #ifndef SB_REPORT_MODEL_H
 #define SB_REPORT_MODEL_H
 
+#include "capture/capture.h"
 #include "report/report.h"
+#include "report/report_clocks.h"
 #include "report/report_columns.h"
 #include "report/report_cpp.h"
 #include "report/report_host.h"
@@ -72,6 +75,28 @@ typedef struct report_host_files {
     bool is_made;
 } report_host_files;
 
+/* The recording of the host that its files were made from. */
+typedef struct report_recording {
+    char *path;      /* NULL: there is none */
+    bool is_read;    /* else it is only copied */
+    bool is_journal; /* or a recording of libstrobe's: no .tracy file yet */
+    sb_file file;
+    sb_trace *trace;           /* kept of a journal, to write the .tracy file from; else NULL */
+    sb_capture_report capture; /* of a journal */
+    int64_t resolution_ns;     /* of the program's clock */
+    double ns_per_tick;
+    sb_vector losses; /* report_loss */
+} report_recording;
+
+/* What a recording says was lost. */
+typedef struct report_loss {
+    sb_slice what; /* in the report's arena */
+    sb_loss_cause cause;
+    uint64_t count; /* 0: not known */
+    int64_t from_ns;
+    int64_t to_ns;
+} report_loss;
+
 typedef struct report_dispatch_times {
     bool has_total;
     bool has_go;
@@ -85,7 +110,8 @@ struct sb_report {
     sb_arena arena;
     char *log_folder;
     char *output_folder;
-    char *tracy_path; /* NULL: none */
+    report_recording recording;
+    report_clocks clocks;
 
     sb_file device_file;
     bool has_device_file;
@@ -102,6 +128,8 @@ struct sb_report {
     size_t program_count;     /* without those that were dropped */
     uint64_t strangers;       /* executions that replays leave out */
     sb_vector problems;       /* char * */
+    sb_vector notes;          /* char * */
+    uint64_t noc_traces;      /* files */
     sb_report_summary summary;
 };
 
@@ -124,7 +152,11 @@ void report_join(sb_report *report);
 /* What dispatch cores did for a program. */
 report_dispatch_times report_find_dispatch(const sb_report *report, const report_program *program);
 
+/* Something is missing or broken. */
 void report_add_problem(sb_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Something that people should know, although nothing is missing. */
+void report_add_note(sb_report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Counts rows and says in words what is wrong. */
 void report_judge(sb_report *report);
@@ -187,11 +219,22 @@ static inline bool report_wants(const sb_report *report, report_analysis analysi
 
 /* ---- files ---- */
 
+/* Makes a folder and those that it lies in. */
+sb_status report_make_folder(const char *path, sb_error *error);
+/* A copy of a file in a folder, under a name. */
+sb_status report_copy_file(const char *from, const char *folder, const char *name, sb_error *error);
+
 void report_put_ops_csv(sb_report *report, sb_output *output);
 void report_put_device_csv(sb_report *report, sb_output *output);
 void report_put_per_core_csv(sb_report *report, sb_output *output);
 void report_put_core_stats(sb_report *report, sb_output *output);
 void report_put_zone_stats(sb_report *report, sb_output *output);
 void report_put_side_file(const sb_report *report, sb_output *output);
+
+/* ---- traces of the network on chip ---- */
+
+/* How many there are. */
+uint64_t report_count_noc_traces(const sb_report *report);
+void report_put_noc_stats(sb_report *report, sb_output *output);
 
 #endif

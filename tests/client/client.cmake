@@ -6,6 +6,10 @@ add_executable(client_subject ${client_dir}/subject.c)
 target_compile_definitions(client_subject PRIVATE TRACY_ENABLE _GNU_SOURCE)
 target_link_libraries(client_subject PRIVATE strobe_shared Threads::Threads)
 
+add_executable(client_host_ops ${client_dir}/host_ops.c)
+target_compile_definitions(client_host_ops PRIVATE TRACY_ENABLE)
+target_link_libraries(client_host_ops PRIVATE strobe_shared)
+
 add_library(client_plugin MODULE ${client_dir}/plugin.c)
 target_compile_definitions(client_plugin PRIVATE STROBE_ENABLE PLUGIN_NAME="plugin one")
 target_link_libraries(client_plugin PRIVATE strobe_shared)

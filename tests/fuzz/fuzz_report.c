@@ -1,6 +1,6 @@
 /*
- * A whole report from any bytes: device log, messages, zones and figures of the runtime, separated
- * by NUL. Whatever they are, there is a report, and it counts what it holds.
+ * A whole report from any bytes: device log, messages, zones, figures of the runtime and compared
+ * clocks, separated by NUL. Whatever they are, there is a report, and it counts what it holds.
  */
 #include <assert.h>
 #include <string.h>
@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     report->host_files.is_there = true;
     report->cpp_file = sb_file_of(take_part(&rest));
     report->has_cpp = report->cpp_file.text.size > 0;
+    report_read_clocks(&report->clocks, take_part(&rest));
     report_process(report);
     check(report);
     write_all(report);

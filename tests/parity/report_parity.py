@@ -104,6 +104,35 @@ def recorded(folder: Path) -> Outcome:
     return Outcome(int((folder / "rc").read_text()), collect(folder / "tree"), "")
 
 
+def device_files(folder: Path) -> dict[str, bytes]:
+    """What process_device_log.py writes, without the one line that names the log."""
+    files = {}
+    for name in ("device_stats.txt", "device_analysis_data.json"):
+        if (folder / name).is_file():
+            lines = (folder / name).read_bytes().splitlines(keepends=True)
+            files[name] = b"".join(line for line in lines if b'"deviceInputLog": ' not in line)
+    return files
+
+
+def measure_ours(strobe: Path, logs: Path, options: Sequence[str]) -> Outcome:
+    with tempfile.TemporaryDirectory() as scratch:
+        setup = [] if "-s" in options else ["-s", "default_setup"]
+        command = [str(strobe), "report", str(logs), "-o", scratch, "-q", *options, *setup]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return Outcome(done.returncode, device_files(Path(scratch) / "output/device"), done.stderr)
+
+
+def measure_peer(python: str, tools: Path, logs: Path, options: Sequence[str]) -> Outcome:
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = dict(os.environ, PYTHONPATH=str(tools), TT_METAL_HOME=scratch,
+                           TT_METAL_PROFILER_DIR=scratch)
+        log = logs / ".logs" / "profile_log_device.csv"
+        command = [python, "-m", "tracy.process_device_log", "-d", str(log), *options,
+                   "--no-print-stats", "--no-artifacts"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=scratch)
+        return Outcome(done.returncode, device_files(Path(scratch) / "output/device"), done.stderr)
+
+
 # --- comparing -----------------------------------------------------------------------------------
 
 
@@ -155,6 +184,17 @@ def compare(theirs: Outcome, ours: Outcome, compat: bool, counts: Counter) -> li
     return found
 
 
+def compare_device(theirs: Outcome, ours: Outcome, counts: Counter) -> list[str]:
+    """Byte for byte."""
+    found = [] if ours.status == 0 else [f"exit status {ours.status}: {ours.said.strip()[:200]}"]
+    for name, data in theirs.files.items():
+        counts["files"] += 1
+        counts["files equal byte for byte"] += data == ours.files.get(name)
+        if data != ours.files.get(name):
+            found.append(f"{name}: differs")
+    return found
+
+
 # --- all of it -----------------------------------------------------------------------------------
 
 
@@ -171,9 +211,13 @@ def compare_recorded(strobe: Path, data: Path, counts: Counter) -> None:
         command = json.loads((folder / "cmd.json").read_text())
         theirs = recorded(folder)
         name = f"{folder.parents[1].name} {' '.join(command[1:])}".strip()
+        if command[0] == "dev" and theirs.status == 0:
+            theirs.files = device_files(folder / "tree/output/device")
+            ours = measure_ours(strobe, folder.parents[1], command[1:])
+            report(f"recorded: {name} (device log)", compare_device(theirs, ours, counts), counts)
         if command[0] != "ops" or theirs.status != 0 or name.startswith("err_"):
             continue
-        options = [word for word in command[1:] if word != "--analyze-noc-traces"]
+        options = command[1:]
         for compat in (True, False):
             ours = run_ours(strobe, folder.parents[1], options, compat)
             report(f"recorded: {name}{' (compat)' if compat else ''}",
@@ -203,6 +247,24 @@ def compare_live(strobe: Path, python: str, tools: Path, data: Optional[Path], c
                        compare(theirs, ours, compat, counts), counts)
 
 
+def compare_live_device(strobe: Path, python: str, tools: Path, counts: Counter) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, (run, _) in CASES.items():
+            logs = Path(scratch) / name.replace(" ", "_")
+            Maker(run).write(logs)
+            for setup in ("default_setup", "test_custom_cycle_count", "test_dispatch_cores"):
+                options = ["-s", setup]
+                theirs = measure_peer(python, tools, logs, options)
+                label = f"live: {name} {setup} (device log)"
+                if theirs.status != 0:
+                    counts["the scripts failed"] += 1
+                    print(f"skipped {label}: the scripts fail: "
+                          f"{theirs.said.strip().splitlines()[-1][:160]}")
+                    continue
+                ours = measure_ours(strobe, logs, options)
+                report(label, compare_device(theirs, ours, counts), counts)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strobe", type=Path, default=ROOT / "build/release/bin/strobe")
@@ -218,6 +280,7 @@ def main() -> int:
     if peer:
         python = os.environ.get("PEER_TT_METAL_PYTHON", sys.executable)
         compare_live(options.strobe, python, Path(peer) / "tools", data, counts)
+        compare_live_device(options.strobe, python, Path(peer) / "tools", counts)
     else:
         print("without the real scripts: PEER_TT_METAL is not set")
     print(", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing compared")
