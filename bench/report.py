@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times `strobe report` beside tt-metal's own scripts.
 
-Both read the same invented logs of about two million rows in one run; then Strobe alone reads a
-device log of 2 GB. PEER_TT_METAL names a folder with tools/tracy of tt-metal, PEER_TT_METAL_PYTHON
+Both read the same invented logs of about two million rows (--ops) in one run; then Strobe alone
+reads a device log of 2 GB (--big-bytes). PEER_TT_METAL names a folder with tools/tracy of tt-metal, PEER_TT_METAL_PYTHON
 a Python with what the scripts need; without them Strobe is measured alone.
 """
 
@@ -71,12 +71,11 @@ def run_peer(python: str, tools: Path, logs: Path) -> Cost:
     return measure([python, "-m", "tracy.process_ops_logs", "-o", str(logs)], environment)
 
 
-def write_big_log(source: Path, target: Path, size: int) -> None:
+def write_big_log(source: Path, target: Path, size: int, ops: int) -> None:
     """The same rows over and over, with other ids and times: programs of their own."""
     lines = source.read_text().splitlines(keepends=True)
     head, rows = lines[:2], lines[2:]
-    step = max(int(row.split(",", 8)[7]) >> 10 for row in rows[:100000]) + 1
-    step = max(step, OPS + 1)
+    step = ops + 1
     with open(target, "w") as file:
         file.writelines(head)
         round_ = 0
@@ -105,13 +104,14 @@ def verdict(what: str, value: float, target: float, at_least: bool) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strobe", type=Path, default=ROOT / "build/release/bin/strobe")
-    parser.add_argument("--big-bytes", type=int, default=BIG_BYTES)
+    parser.add_argument("--ops", type=int, default=OPS, help="1000 rows each (default: %(default)s)")
+    parser.add_argument("--big-bytes", type=int, default=BIG_BYTES, help="0: no large log")
     parser.add_argument("--scratch", type=Path, help="where the logs are made (needs 5 GB)")
     options = parser.parse_args()
     results = []
     with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         logs, out = Path(scratch) / "logs", Path(scratch) / "out"
-        Maker(Run(ops=OPS, cores=64)).write(logs)
+        Maker(Run(ops=options.ops, cores=64)).write(logs)
         log = logs / ".logs" / "profile_log_device.csv"
         size = log.stat().st_size
         with open(log) as file:
@@ -127,9 +127,11 @@ def main() -> int:
         else:
             print("without the real scripts: PEER_TT_METAL is not set")
         shutil.rmtree(out)
+        if options.big_bytes == 0:
+            return 0 if all(results) else 1
         big = Path(scratch) / "big"
         (big / ".logs").mkdir(parents=True)
-        write_big_log(log, big / ".logs" / log.name, options.big_bytes)
+        write_big_log(log, big / ".logs" / log.name, options.big_bytes, options.ops)
         big_size = (big / ".logs" / log.name).stat().st_size
         alone = run_ours(options.strobe, big, out, 2)
         show(f"strobe report, {big_size / 1e9:.1f} GB device log", alone, big_size)
