@@ -288,6 +288,13 @@ static void put_counts(const sb_report_summary *summary, sb_output *output) {
         sb_put_text(output, "no operations");
 }
 
+static void put_texts(const char *const *texts, size_t count, sb_output *output) {
+    for (size_t i = 0; i < count; i++) {
+        sb_put_text(output, i == 0 ? "" : ", ");
+        sb_put_json(output, sb_slice_of(texts[i]));
+    }
+}
+
 static void put_json(const sb_report_summary *summary, sb_output *output) {
     sb_put_text(output, "{\"folder\": ");
     sb_put_json(output, sb_slice_of(summary->folder));
@@ -299,10 +306,9 @@ static void put_json(const sb_report_summary *summary, sb_output *output) {
         sb_put_format(output, "%s\"%s\": %" PRIu64, i == 0 ? "" : ", ",
                       sb_completeness_name((sb_completeness)i), summary->rows[i]);
     sb_put_text(output, "}, \"problems\": [");
-    for (size_t i = 0; i < summary->problem_count; i++) {
-        sb_put_text(output, i == 0 ? "" : ", ");
-        sb_put_json(output, sb_slice_of(summary->problems[i]));
-    }
+    put_texts(summary->problems, summary->problem_count, output);
+    sb_put_text(output, "], \"notes\": [");
+    put_texts(summary->notes, summary->note_count, output);
     sb_put_text(output, "]}\n");
 }
 
