@@ -33,9 +33,7 @@ sb_wire_decoder *sb_wire_decoder_create(const sb_wire_protocol *protocol, bool i
         return NULL;
     decoder->protocol = protocol;
     decoder->handler = *handler;
-    const sb_wire_flavour other =
-        protocol->flavour == SB_WIRE_UPSTREAM ? SB_WIRE_TENSTORRENT : SB_WIRE_UPSTREAM;
-    decoder->rival = is_certain ? NULL : sb_wire_protocol_find(protocol->number, other);
+    decoder->rival = is_certain ? NULL : sb_wire_protocol_rival(protocol);
     return decoder;
 }
 
@@ -83,15 +81,28 @@ static size_t item_size(const sb_wire_protocol *protocol, const uint8_t *p, cons
     return size <= left ? size : 0;
 }
 
-/* Do whole items of this protocol fill the bytes exactly? */
-static bool fits(const sb_wire_protocol *protocol, const uint8_t *p, const uint8_t *end) {
+/* How well items of a protocol go with bytes. */
+typedef enum fit { FITS_NOT, FITS_IN_SIZE, FITS } fit;
+
+/*
+ * Do whole items of this protocol fill the bytes exactly, and does each that takes a text or a
+ * location come after one? `filled` are the registers that hold something before.
+ */
+static fit fit_of(const sb_wire_protocol *protocol, unsigned filled, const uint8_t *p,
+                  const uint8_t *end) {
+    const unsigned needed = WIRE_REGISTER_TEXT | WIRE_REGISTER_LOCATION;
+    fit found = FITS;
     while (p < end) {
         const size_t size = p[0] < protocol->count ? item_size(protocol, p, end) : 0;
         if (size == 0)
-            return false;
+            return FITS_NOT;
+        const wire_item *item = &wire_items[protocol->entries[p[0]].item];
+        if ((item->takes & needed & ~filled) != 0)
+            found = FITS_IN_SIZE;
+        filled = (filled & ~(unsigned)item->takes) | item->fills;
         p += size;
     }
-    return true;
+    return found;
 }
 
 /* ---- which flavour ---- */
@@ -101,15 +112,23 @@ static void settle(sb_wire_decoder *decoder, const sb_wire_protocol *protocol) {
     decoder->rival = NULL;
 }
 
+static unsigned filled_registers(const sb_wire_decoder *decoder) {
+    unsigned filled = 0;
+    for (unsigned i = 0; i < REGISTER_COUNT; i++)
+        filled |= decoder->registers[i].data != NULL ? 1U << i : 0;
+    return filled;
+}
+
 /*
  * Ids that differ show in the first frame; sizes that differ show in the first item that has
- * another size. In both cases the flavour is the one whose items fill the frame.
+ * another size. In both cases the flavour is the one whose items fit the frame better.
  */
 static void compare_flavours(sb_wire_decoder *decoder, const uint8_t *p, const uint8_t *end) {
-    const bool ours = fits(decoder->protocol, p, end);
-    const bool theirs = fits(decoder->rival, p, end);
+    const unsigned filled = filled_registers(decoder);
+    const fit ours = fit_of(decoder->protocol, filled, p, end);
+    const fit theirs = fit_of(decoder->rival, filled, p, end);
     if (ours != theirs)
-        settle(decoder, ours ? decoder->protocol : decoder->rival);
+        settle(decoder, ours > theirs ? decoder->protocol : decoder->rival);
 }
 
 /* When both fit: upstream's type of a context is never 0, and the fork's flags are 0 or 1. */

@@ -143,7 +143,7 @@ sb_status sb_journal_decode_start(sb_slice content, sb_journal_start *start, sb_
     *start = (sb_journal_start){0};
     if (content.size < START_WELCOME_AT || bytes[0] != START_VERSION)
         SB_FAIL(error, SB_ERR_FORMAT, "the journal was made by another version of Strobe");
-    start->flavour = bytes[1] == 0 ? SB_WIRE_UPSTREAM : SB_WIRE_TENSTORRENT;
+    start->flavour = bytes[1] < SB_WIRE_FLAVOURS ? (sb_wire_flavour)bytes[1] : SB_WIRE_FLAVOURS;
     start->is_certain = bytes[2] != 0;
     start->protocol = (uint32_t)wire_load(bytes + START_PROTOCOL_AT, 4);
     start->wall_ns = wire_load(bytes + START_WALL_AT, 8);

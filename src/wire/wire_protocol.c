@@ -36,6 +36,7 @@ static const release releases[] = {
     {78, SB_WIRE_UPSTREAM, false, "78 (Tracy between 0.13 and 0.14)"},
     {77, SB_WIRE_UPSTREAM, false, "77 (Tracy between 0.13 and 0.14)"},
     {77, SB_WIRE_TENSTORRENT, false, "77 (Tenstorrent's Tracy on 0.13)"},
+    {82, SB_WIRE_EARLY, false, "82 (Tracy shortly before 0.14)"},
     {75, SB_WIRE_UPSTREAM, false, "75 (Tracy between 0.12 and 0.13)"},
     {73, SB_WIRE_UPSTREAM, false, "73 (Tracy between 0.11.1 and 0.12)"},
     {72, SB_WIRE_UPSTREAM, false, "72 (Tracy between 0.11.1 and 0.12)"},
@@ -54,6 +55,7 @@ enum {
     LONG_STRINGS_BIASED_SINCE = 80,
     LONG_STRING_BIAS = 256,
     HEX_SHOWN_SINCE = 74,
+    SEVERITIES_SINCE = 77,
     QUERIES_REORDERED_SINCE = 66,
 };
 
@@ -132,6 +134,7 @@ static void make_protocols(void) {
         protocol->name = releases[i].name;
         protocol->has_delay = number < WITHOUT_DELAY_SINCE;
         protocol->shows_hex = number >= HEX_SHOWN_SINCE;
+        protocol->has_severities = number >= SEVERITIES_SINCE;
         protocol->old_query_order = number < QUERIES_REORDERED_SINCE;
         protocol->string_bias = number >= LONG_STRINGS_BIASED_SINCE ? LONG_STRING_BIAS : 0;
         number_items(protocol);
@@ -160,6 +163,14 @@ const sb_wire_protocol *sb_wire_protocol_any(uint32_t number) {
     return upstream != NULL ? upstream : sb_wire_protocol_find(number, SB_WIRE_TENSTORRENT);
 }
 
+const sb_wire_protocol *sb_wire_protocol_rival(const sb_wire_protocol *protocol) {
+    for (size_t i = 0; i < PROTOCOLS; i++) {
+        if (protocols[i].number == protocol->number && &protocols[i] != protocol)
+            return &protocols[i];
+    }
+    return NULL;
+}
+
 size_t sb_wire_protocol_count(void) {
     return PROTOCOLS;
 }
@@ -174,7 +185,7 @@ uint32_t sb_wire_protocol_number(const sb_wire_protocol *protocol) {
 }
 
 sb_wire_flavour sb_wire_protocol_flavour(const sb_wire_protocol *protocol) {
-    return protocol->flavour == 0 ? SB_WIRE_UPSTREAM : SB_WIRE_TENSTORRENT;
+    return (sb_wire_flavour)protocol->flavour;
 }
 
 const char *sb_wire_protocol_name(const sb_wire_protocol *protocol) {
@@ -183,6 +194,10 @@ const char *sb_wire_protocol_name(const sb_wire_protocol *protocol) {
 
 bool sb_wire_protocol_shows_hex(const sb_wire_protocol *protocol) {
     return protocol->shows_hex;
+}
+
+bool sb_wire_protocol_has_severities(const sb_wire_protocol *protocol) {
+    return protocol->has_severities;
 }
 
 bool sb_wire_protocol_is_release(const sb_wire_protocol *protocol) {

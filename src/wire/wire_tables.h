@@ -68,7 +68,7 @@ enum {
 typedef struct wire_item {
     const char *name;
     uint8_t since;    /* the first protocol that has it */
-    uint8_t flavours; /* bit 0 upstream, bit 1 the fork */
+    uint8_t flavours; /* bits: sb_wire_flavour */
     uint8_t kind;     /* the event it becomes; SB_WIRE_NOTHING: it only fills a register */
     uint8_t form;
     uint8_t type; /* for kinds that come as several items */
@@ -87,7 +87,16 @@ typedef struct wire_layout {
     uint8_t fields[WIRE_FIELDS_MAX]; /* ended by 0 */
 } wire_layout;
 
-enum { WIRE_UPSTREAM = 1, WIRE_FORK = 2, WIRE_BOTH = 3, WIRE_ITEMS_MAX = 140, WIRE_NO_ID = 255 };
+/* Sets of flavours. */
+enum {
+    WIRE_LATE = 1 << SB_WIRE_UPSTREAM,
+    WIRE_FORK = 1 << SB_WIRE_TENSTORRENT,
+    WIRE_EARLY = 1 << SB_WIRE_EARLY,
+    WIRE_UPSTREAM = WIRE_LATE | WIRE_EARLY,
+    WIRE_BOTH = WIRE_UPSTREAM | WIRE_FORK,
+};
+
+enum { WIRE_ITEMS_MAX = 140, WIRE_NO_ID = 255 };
 
 extern const wire_field wire_fields[];
 extern const wire_item wire_items[];
@@ -124,6 +133,7 @@ struct sb_wire_protocol {
     bool is_release;
     bool has_delay; /* in the welcome */
     bool shows_hex;
+    bool has_severities;
     bool old_query_order;
     uint16_t string_bias; /* subtracted from the lengths of 16-bit strings */
     const char *name;

@@ -81,7 +81,7 @@ static void ids_are_counted_as_in_each_release(void **state) {
         unsigned count;
     } expected[] = {{63, 0, 110}, {64, 0, 111}, {66, 0, 112}, {66, 1, 112}, {69, 0, 113},
                     {74, 0, 115}, {76, 0, 117}, {76, 1, 117}, {79, 1, 130}, {82, 0, 132},
-                    {83, 1, 135}, {80, 0, 129}, {77, 0, 117}};
+                    {83, 1, 135}, {80, 0, 129}, {77, 0, 117}, {82, 2, 132}};
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
         const sb_wire_protocol *protocol =
             sb_wire_protocol_find(expected[i].number, expected[i].flavour);
@@ -298,6 +298,40 @@ static void flavour_shows_in_the_first_context(void **state) {
     }
 }
 
+/* For some days number 82 had sections without a category. */
+static void sections_show_which_82_it_is(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const sb_wire_flavour truth = i == 0 ? SB_WIRE_UPSTREAM : SB_WIRE_EARLY;
+        const sb_wire_protocol *protocol = sb_wire_protocol_find(82, truth);
+        bytes stream = {0};
+        sb_wire_encoder *encoder = sb_wire_encoder_create(protocol, append_bytes, &stream);
+        const sb_wire_zone zones[] = {{3000, 0x1000}, {5000, SB_WIRE_END_ZONE}};
+        sb_wire_encode_thread(encoder, 4);
+        sb_wire_encode(encoder, &(sb_wire_event){.kind = SB_WIRE_SECTION_ENTER,
+                                                 .time = 1000,
+                                                 .id = 7,
+                                                 .category = 9,
+                                                 .text = SB_SLICE("part")});
+        sb_wire_encode_zones(encoder, zones, COUNT_OF(zones));
+        sb_wire_encode(encoder,
+                       &(sb_wire_event){.kind = SB_WIRE_SECTION_LEAVE, .time = 6000, .id = 7});
+        assert_true(sb_wire_encoder_flush(encoder));
+        seen *all = calloc(1, sizeof *all);
+        sb_error error = {0};
+        if (decode_stream(sb_wire_protocol_any(82), false, stream, all, &error) != SB_OK)
+            fail_msg("%s", error.message);
+        assert_int_equal(all->event_count, 2);
+        assert_int_equal(all->events[0].id, 7);
+        assert_int_equal(all->events[0].category, truth == SB_WIRE_UPSTREAM ? 9 : 0);
+        assert_int_equal(all->events[1].time, 6000);
+        assert_int_equal(all->zone_count, 2);
+        free(all);
+        sb_wire_encoder_free(encoder);
+        free(stream.data);
+    }
+}
+
 /* ---- malformed streams ---- */
 
 static sb_status decode_frame(const uint8_t *frame, size_t size, sb_error *error) {
@@ -483,6 +517,7 @@ int main(void) {
         cmocka_unit_test(events_keep_their_members),
         cmocka_unit_test(times_survive_at_every_width),
         cmocka_unit_test(flavour_shows_in_the_first_context),
+        cmocka_unit_test(sections_show_which_82_it_is),
         cmocka_unit_test(malformed_items_are_named_with_their_offset),
         cmocka_unit_test(zones_before_a_refused_item_are_handed_over),
         cmocka_unit_test(texts_wait_for_their_taker_in_the_next_frame),
