@@ -1,6 +1,9 @@
 /*
  * The container of a trace file: from the body's bytes to compressed blocks. The opposite of
- * trace_unpack.h, with one stream and the older header, which every reader knows.
+ * trace_unpack.h.
+ *
+ * The body is dealt out to several streams, chunk by chunk, so that threads compress them side by
+ * side while the body is made. What comes out does not depend on how many threads there are.
  */
 #ifndef SB_TRACE_PACK_H
 #define SB_TRACE_PACK_H
@@ -15,13 +18,17 @@
 typedef struct trace_packer {
     uint8_t *at;         /* where the next byte goes */
     uint8_t *end;        /* of the current chunk */
-    uint64_t body_bytes; /* in chunks already compressed */
+    uint64_t body_bytes; /* in chunks already handed on */
     struct trace_encoder *encoder;
 } trace_packer;
 
-/* level 0: the usual one. */
-void trace_pack_begin(trace_packer *packer, trace_compression compression, int level,
-                      sb_output *output);
+typedef struct trace_packing {
+    trace_compression compression;
+    int level;       /* 0: the usual one */
+    bool one_stream; /* with the older header, which every reader knows */
+} trace_packing;
+
+void trace_pack_begin(trace_packer *packer, const trace_packing *packing, sb_output *output);
 /* Compresses what is left; returns the size of the body. */
 uint64_t trace_pack_end(trace_packer *packer);
 void trace_pack_next_chunk(trace_packer *packer);

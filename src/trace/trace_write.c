@@ -116,17 +116,6 @@ static void number_strings(trace_writer *writer) {
     writer->string_count = kept;
 }
 
-static bool uses_unknown_source(const sb_trace *trace) {
-    for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
-        const sb_track *track = sb_trace_track(trace, i);
-        for (uint64_t k = 0; k < sb_track_zone_count(track); k++) {
-            if (sb_track_zone_source(track, (uint32_t)k) == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
 /*
  * Sources are numbered below zero (dynamic) as long as they fit. If they do not, the first are
  * numbered above zero (static): readers number those first, so that the order stays. What fits
@@ -134,7 +123,7 @@ static bool uses_unknown_source(const sb_trace *trace) {
  */
 static void number_sources(trace_writer *writer) {
     const uint64_t count = sb_series_count(&writer->trace->sources) - 1;
-    writer->has_unknown_source = uses_unknown_source(writer->trace);
+    writer->has_unknown_source = writer->zone_counts[0][0] + writer->zone_counts[1][0] > 0;
     const uint64_t extra = writer->has_unknown_source ? 1 : 0;
     const uint64_t static_room = SOURCES_MAX - 1; /* 32,767 itself means "none" to some readers */
     const uint64_t room = static_room + SOURCES_MAX - extra;
@@ -227,15 +216,21 @@ void sb_trace_write(const sb_trace *trace, const sb_trace_write_options *options
            writer.options.version == SB_TRACE_VERSION_0_11);
     writer.written.dropped_ops = sb_series_count(&trace->ops);
     number_strings(&writer);
+    count_zone_sources(&writer);
     number_sources(&writer);
     move_lanes(&writer);
     group_messages(&writer);
     find_last_time(&writer);
-    trace_pack_begin(&writer.packer, options->compression == SB_TRACE_LZ4 ? TRACE_LZ4 : TRACE_ZSTD,
-                     options->level, output);
+    const trace_packing packing = {.compression = options->compression == SB_TRACE_LZ4 ? TRACE_LZ4
+                                                                                       : TRACE_ZSTD,
+                                   .level = options->level,
+                                   .one_stream = writer.options.version == SB_TRACE_VERSION_0_10};
+    trace_pack_begin(&writer.packer, &packing, output);
     write_body(&writer);
     writer.written.body_bytes = trace_pack_end(&writer.packer);
     free(writer.source_numbers);
+    free(writer.zone_counts[0]);
+    free(writer.zone_counts[1]);
     free(writer.moved_lanes);
     free(writer.message_order);
     free(writer.thread_messages);

@@ -32,10 +32,11 @@ typedef struct trace_writer {
     sb_string loss_string;    /* the first line of the ledger */
     uint32_t loss_count;      /* lines that are written */
     /* sources */
-    int16_t *source_numbers; /* by source of the trace */
-    uint32_t static_count;   /* sources 1 to this are written as static ones */
-    uint32_t last_source;    /* the last that is written under its own number */
-    bool has_unknown_source; /* zones have none: a location of its own stands for that */
+    uint64_t *zone_counts[2]; /* by source of the trace: zones of the host, and of devices */
+    int16_t *source_numbers;  /* by source of the trace */
+    uint32_t static_count;    /* sources 1 to this are written as static ones */
+    uint32_t last_source;     /* the last that is written under its own number */
+    bool has_unknown_source;  /* zones have none: a location of its own stands for that */
     bool has_more_sources;
     bool *moved_lanes; /* by thread: lanes that must have another id; see writer_thread_id */
     /* messages by thread */
@@ -80,6 +81,7 @@ void write_head(trace_writer *writer);
 void write_sources(trace_writer *writer);
 
 /* trace_write_zones.c */
+void count_zone_sources(trace_writer *writer);
 void write_zone_counts(trace_writer *writer, bool devices);
 void write_notes(trace_writer *writer);
 void write_zones(trace_writer *writer);

@@ -15,45 +15,101 @@
 typedef struct open_zone {
     uint32_t zone;
     uint32_t children_left;
-    int64_t start;
     int64_t end;
 } open_zone;
+
+/* A zone with others inside, and how many directly. */
+typedef struct zone_parent {
+    uint32_t zone;
+    uint32_t children;
+} zone_parent;
 
 typedef struct zone_walk {
     trace_writer *writer;
     const sb_track *track;
-    uint32_t *children;    /* of each zone, directly inside */
-    uint64_t top_count;    /* zones inside none */
-    uint64_t parent_count; /* zones with others inside */
-    sb_vector stack;       /* open_zone */
-    int64_t floor;         /* nothing may start before this */
+    uint64_t top_count;  /* zones inside none */
+    sb_vector parents;   /* zone_parent, ascending */
+    size_t parents_done; /* those that were passed */
+    sb_vector stack;     /* open_zone */
+    int64_t floor;       /* nothing may start before this */
     int64_t references[2];
+    bool is_device;
     bool has_owner; /* the context belongs to one thread */
-    void (*begin)(struct zone_walk *walk, uint32_t zone, int64_t start);
-    void (*end)(struct zone_walk *walk, uint32_t zone, int64_t end);
 } zone_walk;
 
-static void count_children(zone_walk *walk) {
-    const uint64_t count = sb_track_zone_count(walk->track);
-    walk->children = sb_alloc_zeroed(count, sizeof *walk->children);
-    for (uint64_t i = 0; i < count; i++) {
-        const uint32_t parent = sb_track_zone_parent(walk->track, (uint32_t)i);
-        if (parent == SB_NONE)
-            walk->top_count++;
-        else if (walk->children[parent]++ == 0)
-            walk->parent_count++;
+/* A zone on its way out. */
+typedef struct walked_zone {
+    uint32_t number;
+    uint32_t source;
+    uint32_t note;
+    uint32_t children;
+    int64_t start;
+    int64_t end;
+} walked_zone;
+
+/* A zone stands inside the one with this position; `around` lists the parents it may be inside. */
+static void count_child(zone_walk *walk, sb_vector *around, uint32_t outer) {
+    for (;; around->count--) {
+        assert(around->count > 0);
+        const uint32_t place = *(uint32_t *)sb_vector_at(around, around->count - 1);
+        zone_parent *parent = sb_vector_at(&walk->parents, place);
+        if (parent->zone != outer)
+            continue;
+        parent->children++;
+        return;
     }
 }
 
+/*
+ * Zones come outer before inner, so that a zone's first child stands right behind it. Most have
+ * none: only those with children are listed.
+ */
+static void count_children(zone_walk *walk) {
+    const uint64_t count = sb_track_zone_count(walk->track);
+    sb_vector around = sb_vector_of(sizeof(uint32_t)); /* positions among the parents */
+    for (uint64_t first = 0; first < count;) {
+        const sb_zone_block block = sb_track_block(walk->track, first, count);
+        for (uint64_t i = 0; i < block.count; i++) {
+            const uint64_t after_outer = block.parent == NULL ? 0 : block.parent[i];
+            if (after_outer == 0) {
+                walk->top_count++;
+                sb_vector_clear(&around);
+            } else if (after_outer == first + i) {
+                *(uint32_t *)sb_vector_push(&around) = (uint32_t)walk->parents.count;
+                *(zone_parent *)sb_vector_push(&walk->parents) =
+                    (zone_parent){(uint32_t)after_outer - 1, 1};
+            } else {
+                count_child(walk, &around, (uint32_t)after_outer - 1);
+            }
+        }
+        first += block.count;
+    }
+    sb_vector_free(&around);
+}
+
 static zone_walk walk_of(trace_writer *writer, const sb_track *track) {
-    zone_walk walk = {.writer = writer, .track = track, .stack = sb_vector_of(sizeof(open_zone))};
+    zone_walk walk = {.writer = writer,
+                      .track = track,
+                      .parents = sb_vector_of(sizeof(zone_parent)),
+                      .stack = sb_vector_of(sizeof(open_zone))};
     count_children(&walk);
     return walk;
 }
 
 static void walk_free(zone_walk *walk) {
-    free(walk->children);
+    sb_vector_free(&walk->parents);
     sb_vector_free(&walk->stack);
+}
+
+/* How many zones are directly inside this one; asked in the order of zones. */
+static uint32_t children_of(zone_walk *walk, uint32_t zone) {
+    if (walk->parents_done == walk->parents.count)
+        return 0;
+    const zone_parent *next = sb_vector_at(&walk->parents, walk->parents_done);
+    if (next->zone != zone)
+        return 0;
+    walk->parents_done++;
+    return next->children;
 }
 
 static int64_t hold(trace_writer *writer, int64_t time, int64_t low, int64_t high) {
@@ -76,7 +132,8 @@ static int64_t end_of_open(const zone_walk *walk, uint32_t zone, int64_t start, 
     return hold(walk->writer, end, start, limit);
 }
 
-static open_zone fit_zone(const zone_walk *walk, uint32_t zone) {
+/* Holds a zone to where it may be. */
+static void fit_zone(const zone_walk *walk, walked_zone *zone) {
     int64_t limit = TIME_MAX;
     bool limited = false;
     if (walk->stack.count > 0) {
@@ -84,56 +141,113 @@ static open_zone fit_zone(const zone_walk *walk, uint32_t zone) {
         limited = around->end != SB_NO_TIME;
         limit = limited ? around->end : TIME_MAX;
     }
-    const int64_t start = sb_track_zone_start(walk->track, zone);
-    const int64_t end = sb_track_zone_end(walk->track, zone);
-    open_zone fitted = {.zone = zone, .children_left = walk->children[zone]};
-    fitted.start = hold(walk->writer, start, walk->floor, limit);
-    if (end != SB_NO_TIME)
-        fitted.end = hold(walk->writer, end, fitted.start, limit);
+    zone->start = hold(walk->writer, zone->start, walk->floor, limit);
+    if (zone->end != SB_NO_TIME)
+        zone->end = hold(walk->writer, zone->end, zone->start, limit);
     else
-        fitted.end = end_of_open(walk, zone, fitted.start, limit, limited);
-    return fitted;
+        zone->end = end_of_open(walk, zone->number, zone->start, limit, limited);
 }
 
+/* ---- a zone's bytes ---- */
+
+static void begin_zone(zone_walk *walk, const walked_zone *zone) {
+    trace_packer *packer = &walk->writer->packer;
+    trace_pack(packer, (uint16_t)walk->writer->source_numbers[zone->source], 2);
+    trace_pack_time(packer, zone->start, &walk->references[0]);
+    trace_pack(packer, zone->note, 4);
+    trace_pack(packer, zone->children, 4);
+}
+
+static int64_t issue_time(zone_walk *walk, const sb_series *column, uint32_t zone, int64_t other) {
+    const int64_t *issued = sb_series_find(column, zone);
+    const int64_t time = issued == NULL ? other : *issued;
+    return time == SB_NO_TIME ? time : writer_clamp(walk->writer, time);
+}
+
+static void begin_device_zone(zone_walk *walk, const walked_zone *zone) {
+    trace_packer *packer = &walk->writer->packer;
+    const sb_track *track = walk->track;
+    const uint32_t *callstack = sb_series_find(&track->callstack, zone->number);
+    const uint32_t *issuer = sb_series_find(&track->issuer, zone->number);
+    uint32_t thread = track->thread;
+    /* With an owner the thread is the one that issued the work; without, it names the lane. */
+    if (walk->has_owner && issuer != NULL && *issuer < THREADS_MAX)
+        thread = *issuer;
+    trace_pack_time(packer, issue_time(walk, &track->issue_start, zone->number, zone->start),
+                    &walk->references[0]);
+    trace_pack_time(packer, zone->start, &walk->references[1]);
+    trace_pack(packer, (uint16_t)walk->writer->source_numbers[zone->source], 2);
+    trace_pack(packer, callstack == NULL ? 0 : writer_callstack(walk->writer, *callstack), 3);
+    trace_pack(packer, thread, 2);
+    trace_pack_u64(packer, zone->children);
+}
+
+static void end_device_zone(zone_walk *walk, uint32_t zone, int64_t end) {
+    const int64_t issued = issue_time(walk, &walk->track->issue_end, zone, end);
+    trace_pack_time(&walk->writer->packer, issued, &walk->references[0]);
+    trace_pack_time(&walk->writer->packer, end, &walk->references[1]);
+}
+
+/* ---- from one zone to the next ---- */
+
 /* Ends a zone, and those around it that have no more zones to come. */
-static void finish(zone_walk *walk, open_zone done) {
+static void finish(zone_walk *walk, uint32_t zone, int64_t end) {
     for (;;) {
-        walk->end(walk, done.zone, done.end);
-        if (done.end != SB_NO_TIME)
-            walk->floor = done.end;
+        if (walk->is_device)
+            end_device_zone(walk, zone, end);
+        else
+            trace_pack_time(&walk->writer->packer, end, &walk->references[0]);
+        if (end != SB_NO_TIME)
+            walk->floor = end;
         if (walk->stack.count == 0)
             return;
         open_zone *around = sb_vector_at(&walk->stack, walk->stack.count - 1);
         if (--around->children_left > 0)
             return;
-        done = *around;
+        zone = around->zone;
+        end = around->end;
         walk->stack.count--;
     }
 }
 
-/* A device zone that never got its times is written as such. */
-static bool is_timeless(const zone_walk *walk, uint32_t zone) {
-    return walk->track->kind == SB_TRACK_LANE &&
-           sb_track_zone_start(walk->track, zone) == SB_NO_TIME;
+static void pass_zone(zone_walk *walk, walked_zone *zone) {
+    /* A device zone that never got its times is written as such. */
+    if (walk->is_device && zone->start == SB_NO_TIME) {
+        zone->end = SB_NO_TIME;
+    } else {
+        fit_zone(walk, zone);
+        walk->floor = zone->start;
+    }
+    if (walk->is_device)
+        begin_device_zone(walk, zone);
+    else
+        begin_zone(walk, zone);
+    if (zone->children == 0) {
+        finish(walk, zone->number, zone->end);
+        return;
+    }
+    *(open_zone *)sb_vector_push(&walk->stack) =
+        (open_zone){zone->number, zone->children, zone->end};
 }
 
 static void walk_zones(zone_walk *walk) {
-    const uint64_t count = sb_track_zone_count(walk->track);
-    for (uint64_t i = 0; i < count; i++) {
-        const uint32_t zone = (uint32_t)i;
-        open_zone fitted = {.zone = zone,
-                            .children_left = walk->children[zone],
-                            .start = SB_NO_TIME,
-                            .end = SB_NO_TIME};
-        if (!is_timeless(walk, zone)) {
-            fitted = fit_zone(walk, zone);
-            walk->floor = fitted.start;
+    const sb_track *track = walk->track;
+    const uint64_t count = sb_track_zone_count(track);
+    for (uint64_t first = 0; first < count;) {
+        const sb_zone_block block = sb_track_block(track, first, count);
+        for (uint64_t i = 0; i < block.count; i++) {
+            const uint32_t number = (uint32_t)(first + i);
+            const bool is_short = block.duration[i] < SB_ZONE_LONG;
+            walked_zone zone = {.number = number,
+                                .source = block.source[i],
+                                .note = block.note == NULL ? 0 : block.note[i],
+                                .children = children_of(walk, number),
+                                .start = block.start[i],
+                                .end = is_short ? block.start[i] + block.duration[i]
+                                                : sb_track_zone_end(track, number)};
+            pass_zone(walk, &zone);
         }
-        walk->begin(walk, zone, fitted.start);
-        if (fitted.children_left > 0)
-            *(open_zone *)sb_vector_push(&walk->stack) = fitted;
-        else
-            finish(walk, fitted);
+        first += block.count;
     }
     assert(walk->stack.count == 0);
 }
@@ -144,18 +258,30 @@ static bool is_device(const sb_track *track) {
     return track->kind == SB_TRACK_LANE;
 }
 
-void write_zone_counts(trace_writer *writer, bool devices) {
+void count_zone_sources(trace_writer *writer) {
     const sb_trace *trace = writer->trace;
-    uint64_t *counts = sb_alloc_zeroed(1 << 16, sizeof *counts);
+    for (unsigned i = 0; i < 2; i++)
+        writer->zone_counts[i] =
+            sb_alloc_zeroed(sb_series_count(&trace->sources), sizeof(uint64_t));
     for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
         const sb_track *track = sb_trace_track(trace, i);
-        if (is_device(track) != devices || !writer_has_track(writer, track))
-            continue;
-        for (uint64_t k = 0; k < sb_track_zone_count(track); k++) {
-            const uint32_t source = sb_track_zone_source(track, (uint32_t)k);
-            counts[(uint16_t)writer->source_numbers[source]]++;
+        const uint64_t count = writer_has_track(writer, track) ? sb_track_zone_count(track) : 0;
+        uint64_t *counts = writer->zone_counts[is_device(track) ? 1 : 0];
+        for (uint64_t first = 0; first < count;) {
+            const sb_zone_block block = sb_track_block(track, first, count);
+            for (uint64_t k = 0; k < block.count; k++)
+                counts[block.source[k]]++;
+            first += block.count;
         }
     }
+}
+
+/* By the number in the file, which several sources may share. */
+void write_zone_counts(trace_writer *writer, bool devices) {
+    const uint64_t *by_source = writer->zone_counts[devices ? 1 : 0];
+    uint64_t *counts = sb_alloc_zeroed(1 << 16, sizeof *counts);
+    for (uint64_t i = 0; i < sb_series_count(&writer->trace->sources); i++)
+        counts[(uint16_t)writer->source_numbers[i]] += by_source[i];
     uint64_t keys = 0;
     for (unsigned i = 0; i < 1U << 16; i++)
         keys += counts[i] > 0;
@@ -187,21 +313,6 @@ void write_notes(trace_writer *writer) {
 
 /* ---- zones of the host ---- */
 
-static void begin_zone(zone_walk *walk, uint32_t zone, int64_t start) {
-    trace_packer *packer = &walk->writer->packer;
-    const uint32_t *note = sb_series_find(&walk->track->note, zone);
-    const uint32_t source = sb_track_zone_source(walk->track, zone);
-    trace_pack(packer, (uint16_t)walk->writer->source_numbers[source], 2);
-    trace_pack_time(packer, start, &walk->references[0]);
-    trace_pack(packer, note == NULL ? 0 : *note, 4);
-    trace_pack(packer, walk->children[zone], 4);
-}
-
-static void end_zone(zone_walk *walk, uint32_t zone, int64_t end) {
-    (void)zone;
-    trace_pack_time(&walk->writer->packer, end, &walk->references[0]);
-}
-
 static void write_samples(trace_writer *writer, sb_slice samples) {
     if (samples.size > 0)
         trace_pack_bytes(&writer->packer, samples.data, samples.size);
@@ -221,8 +332,6 @@ static void write_message_keys(trace_writer *writer, uint32_t thread) {
 static void write_track(trace_writer *writer, const sb_track *track, bool with_messages) {
     trace_packer *packer = &writer->packer;
     zone_walk walk = walk_of(writer, track);
-    walk.begin = begin_zone;
-    walk.end = end_zone;
     trace_pack_u64(packer, writer_thread_id(writer, track->thread));
     trace_pack_u64(packer, sb_track_zone_count(track));
     trace_pack_u64(packer, track->kernel_samples);
@@ -266,10 +375,16 @@ static uint64_t written_threads(const trace_writer *writer) {
     return count < THREADS_MAX ? count : THREADS_MAX;
 }
 
-static uint64_t count_parents(trace_writer *writer, const sb_track *track) {
-    zone_walk walk = walk_of(writer, track);
-    const uint64_t parents = walk.parent_count;
-    walk_free(&walk);
+/* Zones with others inside: as many as there are first children. */
+static uint64_t count_parents(const sb_track *track) {
+    const uint64_t count = sb_track_zone_count(track);
+    uint64_t parents = 0;
+    for (uint64_t first = 0; first < count;) {
+        const sb_zone_block block = sb_track_block(track, first, count);
+        for (uint64_t i = 0; block.parent != NULL && i < block.count; i++)
+            parents += block.parent[i] == first + i && block.parent[i] != 0;
+        first += block.count;
+    }
     return parents;
 }
 
@@ -289,7 +404,7 @@ static zone_totals count_zones(trace_writer *writer) {
         totals.has_track[track->thread] = true;
         totals.tracks++;
         totals.zones += sb_track_zone_count(track);
-        totals.parents += count_parents(writer, track);
+        totals.parents += count_parents(track);
     }
     for (uint32_t i = 0; i < written_threads(writer); i++)
         totals.message_threads += has_lone_messages(writer, &totals, i);
@@ -319,39 +434,6 @@ void write_zones(trace_writer *writer) {
     free(totals.has_track);
 }
 
-/* ---- zones of devices ---- */
-
-static int64_t issue_time(zone_walk *walk, const sb_series *column, uint32_t zone, int64_t other) {
-    const int64_t *issued = sb_series_find(column, zone);
-    const int64_t time = issued == NULL ? other : *issued;
-    return time == SB_NO_TIME ? time : writer_clamp(walk->writer, time);
-}
-
-static void begin_device_zone(zone_walk *walk, uint32_t zone, int64_t start) {
-    trace_packer *packer = &walk->writer->packer;
-    const sb_track *track = walk->track;
-    const uint32_t *callstack = sb_series_find(&track->callstack, zone);
-    const uint32_t *issuer = sb_series_find(&track->issuer, zone);
-    uint32_t thread = track->thread;
-    /* With an owner the thread is the one that issued the work; without, it names the lane. */
-    if (walk->has_owner && issuer != NULL && *issuer < THREADS_MAX)
-        thread = *issuer;
-    trace_pack_time(packer, issue_time(walk, &track->issue_start, zone, start),
-                    &walk->references[0]);
-    trace_pack_time(packer, start, &walk->references[1]);
-    trace_pack(packer, (uint16_t)walk->writer->source_numbers[sb_track_zone_source(track, zone)],
-               2);
-    trace_pack(packer, callstack == NULL ? 0 : writer_callstack(walk->writer, *callstack), 3);
-    trace_pack(packer, thread, 2);
-    trace_pack_u64(packer, walk->children[zone]);
-}
-
-static void end_device_zone(zone_walk *walk, uint32_t zone, int64_t end) {
-    const int64_t issued = issue_time(walk, &walk->track->issue_end, zone, end);
-    trace_pack_time(&walk->writer->packer, issued, &walk->references[0]);
-    trace_pack_time(&walk->writer->packer, end, &walk->references[1]);
-}
-
 /* ---- contexts ---- */
 
 static bool is_lane_of(const trace_writer *writer, const sb_track *track, uint64_t context) {
@@ -373,7 +455,7 @@ static device_totals count_context(trace_writer *writer, uint64_t context) {
             continue;
         totals.lanes++;
         totals.zones += sb_track_zone_count(track);
-        totals.parents += count_parents(writer, track);
+        totals.parents += count_parents(track);
     }
     return totals;
 }
@@ -392,8 +474,7 @@ static uint8_t context_type(trace_writer *writer, const sb_context *context) {
 
 static void write_lane(trace_writer *writer, const sb_track *track, bool has_owner) {
     zone_walk walk = walk_of(writer, track);
-    walk.begin = begin_device_zone;
-    walk.end = end_device_zone;
+    walk.is_device = true;
     walk.has_owner = has_owner;
     trace_pack_u64(&writer->packer, has_owner ? 0 : writer_thread_id(writer, track->thread));
     trace_pack_u64(&writer->packer, walk.top_count);

@@ -21,7 +21,8 @@ static bool begins_like_a_file(const uint8_t *data, size_t size) {
 static sb_output pack(const uint8_t *data, size_t size) {
     sb_output file = sb_output_to_memory();
     trace_packer packer;
-    trace_pack_begin(&packer, TRACE_LZ4, 0, &file);
+    trace_pack_begin(&packer, &(trace_packing){.compression = TRACE_LZ4, .one_stream = true},
+                     &file);
     trace_pack_bytes(&packer, data, size);
     trace_pack_end(&packer);
     return file;

@@ -122,40 +122,52 @@ static sb_output unpack(sb_slice file) {
 static sb_output pack(sb_slice body) {
     sb_output file = sb_output_to_memory();
     trace_packer packer;
-    trace_pack_begin(&packer, TRACE_LZ4, 0, &file);
+    trace_pack_begin(&packer, &(trace_packing){.compression = TRACE_LZ4, .one_stream = true},
+                     &file);
     trace_pack_bytes(&packer, body.data, body.size);
     trace_pack_end(&packer);
     return file;
 }
 
+/* One stream of several: every so many chunks of the body. */
+static sb_output pack_stream(sb_slice body, unsigned stream, unsigned streams) {
+    sb_output part = sb_output_to_memory();
+    trace_packer packer;
+    trace_pack_begin(&packer, &(trace_packing){.compression = TRACE_ZSTD, .one_stream = true},
+                     &part);
+    body = sb_slice_after(body, (size_t)stream * TRACE_CHUNK_SIZE);
+    while (body.size > 0) {
+        const sb_slice chunk = sb_slice_first(body, TRACE_CHUNK_SIZE);
+        trace_pack_bytes(&packer, chunk.data, chunk.size);
+        body = sb_slice_after(body, (size_t)streams * TRACE_CHUNK_SIZE);
+    }
+    trace_pack_end(&packer);
+    return part;
+}
+
 /* A file of several streams: each chunk belongs to the next stream. */
 static sb_output pack_streams(sb_slice body, unsigned streams) {
+    enum { HEADER_SIZE = 4, LENGTH_SIZE = 4 };
+    const size_t chunks = (body.size + TRACE_CHUNK_SIZE - 1) / TRACE_CHUNK_SIZE;
     sb_output file = sb_output_to_memory();
     sb_output *parts = sb_alloc_zeroed(streams, sizeof *parts);
-    trace_packer *packers = sb_alloc_zeroed(streams, sizeof *packers);
-    size_t *taken = sb_alloc_zeroed(streams, sizeof *taken);
+    sb_slice *rests = sb_alloc_zeroed(streams, sizeof *rests);
     for (unsigned i = 0; i < streams; i++) {
-        parts[i] = sb_output_to_memory();
-        trace_pack_begin(&packers[i], TRACE_ZSTD, 0, &parts[i]);
-        taken[i] = 4;
+        parts[i] = pack_stream(body, i, streams);
+        rests[i] = sb_slice_after(sb_output_text(&parts[i]), HEADER_SIZE);
     }
     sb_put(&file, (sb_slice){"tr\xfdP\1", 5});
     sb_put_char(&file, (char)streams);
-    for (unsigned i = 0; body.size > 0; i = (i + 1) % streams) {
-        const sb_slice chunk = sb_slice_first(body, TRACE_CHUNK_SIZE);
-        body = sb_slice_after(body, chunk.size);
-        trace_pack_bytes(&packers[i], chunk.data, chunk.size);
-        trace_pack_next_chunk(&packers[i]);
-        sb_put(&file, sb_slice_after(sb_output_text(&parts[i]), taken[i]));
-        taken[i] = sb_output_text(&parts[i]).size;
+    for (size_t i = 0; i < chunks; i++) {
+        sb_slice *rest = &rests[i % streams];
+        const size_t size = LENGTH_SIZE + load_le32((const uint8_t *)rest->data);
+        sb_put(&file, sb_slice_first(*rest, size));
+        *rest = sb_slice_after(*rest, size);
     }
-    for (unsigned i = 0; i < streams; i++) {
-        trace_pack_end(&packers[i]);
+    for (unsigned i = 0; i < streams; i++)
         sb_output_discard(&parts[i]);
-    }
     free(parts);
-    free(packers);
-    free(taken);
+    free(rests);
     return file;
 }
 
@@ -183,6 +195,69 @@ static void streams_are_put_together_in_order(void **state) {
     }
     sb_output_discard(&body);
     sb_output_discard(&file);
+    sb_trace_free(trace);
+}
+
+/* Zones within zones, so many that every stream has several chunks. */
+static sb_trace *make_long_trace(void) {
+    enum { ZONES = 100000, DEPTH = 7 };
+    sb_trace *trace = sb_trace_create();
+    sb_trace_add_source(trace, &(sb_source){.line = 1});
+    sb_track *track =
+        sb_trace_add_track(trace, SB_TRACK_THREAD, sb_trace_thread(trace, 1), SB_NONE);
+    uint64_t noise = 1;
+    int64_t time = 0;
+    unsigned depth = 0;
+    for (unsigned i = 0; i < ZONES; i++) {
+        noise = noise * 6364136223846793005U + 1442695040888963407U;
+        sb_track_begin(track, time += (int64_t)(noise >> 50), 1);
+        depth++;
+        for (unsigned ends = noise >> 20 & 3; (ends > 1 || depth > DEPTH) && depth > 0; ends--) {
+            sb_track_end(track, time += (int64_t)(noise >> 54));
+            depth--;
+        }
+    }
+    for (; depth > 0; depth--)
+        sb_track_end(track, ++time);
+    return trace;
+}
+
+static void check_same_zones(const sb_track *track, const sb_track *expected) {
+    assert_int_equal(sb_track_zone_count(track), sb_track_zone_count(expected));
+    for (uint32_t i = 0; i < sb_track_zone_count(expected); i++) {
+        assert_int_equal(sb_track_zone_start(track, i), sb_track_zone_start(expected, i));
+        assert_int_equal(sb_track_zone_end(track, i), sb_track_zone_end(expected, i));
+        assert_int_equal(sb_track_zone_parent(track, i), sb_track_zone_parent(expected, i));
+    }
+}
+
+/* The file is the same whichever thread was quicker. */
+static void long_traces_are_packed_in_streams(void **state) {
+    (void)state;
+    static const struct {
+        sb_trace_write_options options;
+        unsigned streams;
+    } ways[] = {
+        {{.compression = SB_TRACE_LZ4}, 4},
+        {{.compression = SB_TRACE_LZ4, .level = 9}, 4},
+        {{.compression = SB_TRACE_ZSTD}, 4},
+        {{.compression = SB_TRACE_ZSTD, .level = 1}, 4},
+        {{.version = SB_TRACE_VERSION_0_10, .compression = SB_TRACE_LZ4}, 1},
+        {{.version = SB_TRACE_VERSION_0_10, .compression = SB_TRACE_ZSTD}, 1},
+    };
+    sb_trace *trace = make_long_trace();
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        sb_output file = write_to_memory(trace, ways[i].options, NULL);
+        sb_output again = write_to_memory(trace, ways[i].options, NULL);
+        check_slices(sb_output_text(&again), sb_output_text(&file));
+        sb_trace *back = read_back(sb_output_text(&file), &one_thread);
+        assert_int_equal(back->file.stream_count, ways[i].streams);
+        assert_true(back->file.body_bytes > UINT64_C(30) * TRACE_CHUNK_SIZE);
+        check_same_zones(sb_trace_track(back, 0), sb_trace_track(trace, 0));
+        sb_trace_free(back);
+        sb_output_discard(&again);
+        sb_output_discard(&file);
+    }
     sb_trace_free(trace);
 }
 
@@ -424,6 +499,7 @@ int main(void) {
         cmocka_unit_test(an_empty_trace_can_be_written),
         cmocka_unit_test(large_bodies_span_chunks),
         cmocka_unit_test(streams_are_put_together_in_order),
+        cmocka_unit_test(long_traces_are_packed_in_streams),
         cmocka_unit_test(the_vector_is_read_to_the_last_byte),
         cmocka_unit_test(zones_that_do_not_nest_are_made_to),
         cmocka_unit_test(many_sources_are_folded_into_one),

@@ -6,7 +6,8 @@
 static sb_trace *read_body(sb_slice body) {
     sb_output file = sb_output_to_memory();
     trace_packer packer;
-    trace_pack_begin(&packer, TRACE_ZSTD, 0, &file);
+    trace_pack_begin(&packer, &(trace_packing){.compression = TRACE_ZSTD, .one_stream = true},
+                     &file);
     trace_pack_bytes(&packer, body.data, body.size);
     trace_pack_end(&packer);
     sb_trace *trace = NULL;
@@ -83,7 +84,8 @@ static void what_follows_the_last_section_is_an_error(void **state) {
     sb_put_char(&body, 'x');
     sb_output file = sb_output_to_memory();
     trace_packer packer;
-    trace_pack_begin(&packer, TRACE_LZ4, 0, &file);
+    trace_pack_begin(&packer, &(trace_packing){.compression = TRACE_LZ4, .one_stream = true},
+                     &file);
     trace_pack_bytes(&packer, sb_output_text(&body).data, sb_output_text(&body).size);
     trace_pack_end(&packer);
     sb_trace *trace = NULL;
