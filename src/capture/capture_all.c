@@ -48,6 +48,7 @@ typedef struct gathering {
     int64_t started_ns;
     int64_t last_seen_ns; /* when a program was last there */
     bool is_listed;       /* session.json is up to date */
+    sb_error refusal;     /* why the last program that refused did so */
 } gathering;
 
 static follower *follower_at(const gathering *of, size_t index) {
@@ -222,6 +223,7 @@ static void try_port(gathering *of, const capture_ear *ear, uint16_t port) {
         add_follower(of, &peer);
         break;
     case CAPTURE_REFUSED:
+        of->refusal = error;
         of->silent_until[port] = now + (int64_t)REFUSED_MS * NS_PER_MS;
         break;
     default:
@@ -286,14 +288,16 @@ sb_status sb_capture_all(const sb_capture_options *options, sb_capture_session *
                          sb_error *error) {
     *session = (sb_capture_session){.reports = sb_vector_of(sizeof(sb_capture_report)),
                                     .paths = sb_vector_of(sizeof(char *))};
-    if (mkdir(options->output, FOLDER_MODE) != 0 && errno != EEXIST)
+    const bool is_new = mkdir(options->output, FOLDER_MODE) == 0;
+    if (!is_new && errno != EEXIST)
         SB_FAIL(error, SB_ERR_IO, "%s: cannot be made: %s", options->output, strerror(errno));
     gathering of = {.options = options,
                     .session = session,
                     .followers = sb_vector_of(sizeof(follower *)),
                     .silent_until = sb_alloc_zeroed(PORTS_MAX, sizeof(int64_t)),
                     .started_wall_ns = sb_wall_ns(),
-                    .started_ns = sb_clock_ns()};
+                    .started_ns = sb_clock_ns(),
+                    .is_listed = true};
     sb_status status = SB_OK;
     capture_ear ear;
     capture_ear_open(&ear);
@@ -306,13 +310,18 @@ sb_status sb_capture_all(const sb_capture_options *options, sb_capture_session *
     }
     capture_ear_close(&ear);
     await_all(&of);
-    if (status == SB_OK)
-        status = write_list(&of, error);
     const bool found_none = of.followers.count == 0;
+    if (status == SB_OK && !found_none)
+        status = write_list(&of, error);
+    const sb_error refusal = of.refusal;
     hand_over(&of);
-    if (status == SB_OK && found_none)
-        SB_FAIL(error, SB_ERR_NOT_FOUND, "no profiled program was found");
-    return status;
+    if (status != SB_OK || !found_none)
+        return status;
+    if (is_new)
+        rmdir(options->output);
+    const bool is_refused = refusal.status != SB_OK;
+    SB_FAIL(error, SB_ERR_NOT_FOUND, "no profiled program was found%s%s", is_refused ? "; " : "",
+            is_refused ? refusal.message : "");
 }
 
 void sb_capture_session_free(sb_capture_session *session) {

@@ -207,12 +207,15 @@ capture_attempt capture_try(const sb_capture_options *options, uint16_t port, ui
 
 /* ---- all ports ---- */
 
-/* Whether to go on looking: not if the only port there is refuses. */
+/*
+ * Looks once at every port. Whether to go on looking: not if a program was found, nor if one has
+ * refused several times. *refusal is the last refusal of this look; SB_OK: there was none.
+ */
 static bool look_around(const sb_capture_options *options, capture_ear *ear, capture_peer *peer,
-                        unsigned *refusals, sb_error *error) {
+                        unsigned *refusals, sb_error *refusal) {
     const uint16_t first = options->port != 0 ? options->port : (uint16_t)SB_WIRE_PORT;
     const uint16_t count = options->port != 0 ? 1 : (uint16_t)SB_WIRE_PORT_COUNT;
-    bool is_refused = false;
+    *refusal = (sb_error){.status = SB_OK};
     capture_ear_listen(ear);
     for (uint16_t i = 0; i < count && !capture_is_stopped(options); i++) {
         sb_error reason = {0};
@@ -221,14 +224,21 @@ static bool look_around(const sb_capture_options *options, capture_ear *ear, cap
             capture_try(options, port, capture_ear_protocol(ear, port), peer, &reason);
         if (attempt == CAPTURE_WELCOMED)
             return false;
-        if (attempt == CAPTURE_REFUSED) {
-            is_refused = true;
-            *error = reason;
-        }
+        if (attempt == CAPTURE_REFUSED)
+            *refusal = reason;
     }
-    if (is_refused)
+    if (refusal->status != SB_OK)
         ++*refusals;
     return *refusals < SILENT_MAX;
+}
+
+static sb_status nobody_found(const sb_capture_options *options, const sb_error *refusal,
+                              bool is_over, sb_error *error) {
+    const bool is_refused = refusal->status != SB_OK;
+    return sb_error_set(error, SB_ERR_NOT_FOUND, "no profiled program was found on %s%s%s%s%s",
+                        host_of(options), options->port == 0 ? ", ports 8086 to 8105" : "",
+                        is_over ? " before the wait was over" : "", is_refused ? "; " : "",
+                        is_refused ? refusal->message : "");
 }
 
 sb_status capture_find(const sb_capture_options *options, capture_peer *peer, sb_error *error) {
@@ -236,17 +246,15 @@ sb_status capture_find(const sb_capture_options *options, capture_peer *peer, sb
     const double ns_per_second = 1e9;
     unsigned refusals = 0;
     capture_ear ear;
+    sb_error refusal;
     sb_status status = SB_OK;
     *peer = (capture_peer){.socket = -1};
     capture_ear_open(&ear);
-    while (look_around(options, &ear, peer, &refusals, error)) {
+    while (look_around(options, &ear, peer, &refusals, &refusal)) {
         const double waited = (double)(sb_clock_ns() - start) / ns_per_second;
         const bool is_over = options->wait_seconds > 0 && waited >= options->wait_seconds;
         if (capture_is_stopped(options) || is_over) {
-            status =
-                sb_error_set(error, SB_ERR_NOT_FOUND, "no profiled program was found on %s%s%s",
-                             host_of(options), options->port == 0 ? ", ports 8086 to 8105" : "",
-                             is_over ? " before the wait was over" : "");
+            status = nobody_found(options, &refusal, is_over, error);
             break;
         }
         if (options->progress != NULL)
@@ -256,5 +264,8 @@ sb_status capture_find(const sb_capture_options *options, capture_peer *peer, sb
     capture_ear_close(&ear);
     if (status != SB_OK)
         return status;
-    return peer->socket >= 0 ? SB_OK : error->status;
+    if (peer->socket >= 0)
+        return SB_OK;
+    *error = refusal;
+    return refusal.status;
 }

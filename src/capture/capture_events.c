@@ -1,5 +1,5 @@
 /*
- * Frames, plots and messages.
+ * Frames, plots, messages and what the program says of itself.
  */
 #include <math.h>
 
@@ -210,7 +210,9 @@ static void add_message(capture_model *model, const sb_wire_event *event) {
                           .colour = UINT32_MAX,
                           .thread = thread->number,
                           .source = event->metadata & LOW_HALF,
-                          .severity = event->metadata >> HALF_BITS};
+                          .severity = sb_wire_protocol_has_severities(model->protocol)
+                                          ? event->metadata >> HALF_BITS
+                                          : SB_MESSAGE_INFO};
     message.text = (event->form & SB_WIRE_LITERAL) != 0
                        ? capture_token_text(model, SB_WIRE_ASK_STRING, event->token)
                        : capture_text(model, event->text);
@@ -234,12 +236,42 @@ static void take_crash(capture_model *model, const sb_wire_event *event) {
     capture_see(model, crash->time);
 }
 
-static void add_app_info(capture_model *model, const sb_wire_event *event) {
-    const sb_string text = capture_text(model, event->text);
+static void add_app_info(capture_model *model, sb_slice line) {
+    const sb_string text = capture_text(model, line);
     if (sb_series_count(&model->trace->app_info) < CAPTURE_TOKENS_MAX)
         sb_series_add(&model->trace->app_info, &text);
     else
         capture_count(model, CAPTURE_OVER_LIMIT);
+}
+
+static void take_parameter(capture_model *model, const sb_wire_event *event) {
+    if (model->parameters.count >= CAPTURE_SETS_MAX) {
+        capture_count(model, CAPTURE_OVER_LIMIT);
+        return;
+    }
+    *(capture_parameter *)sb_vector_push(&model->parameters) =
+        (capture_parameter){.name = capture_token_text(model, SB_WIRE_ASK_STRING, event->token),
+                            .value = (int32_t)event->value,
+                            .type = event->type};
+}
+
+/* Files have no place of their own for parameters. Names are known at the end only. */
+void capture_store_parameters(capture_model *model) {
+    enum { SWITCH = 1, TRIGGER = 2 };
+    for (size_t i = 0; i < model->parameters.count; i++) {
+        const capture_parameter *each = sb_vector_at(&model->parameters, i);
+        sb_output line = sb_output_to_memory();
+        sb_put_text(&line, "Parameter ");
+        sb_put(&line, sb_trace_text(model->trace, each->name));
+        if (each->type == TRIGGER)
+            sb_put_text(&line, ": a trigger");
+        else if (each->type == SWITCH)
+            sb_put_text(&line, each->value != 0 ? ": on" : ": off");
+        else
+            sb_put_format(&line, ": %d", each->value);
+        add_app_info(model, sb_output_text(&line));
+        sb_output_discard(&line);
+    }
 }
 
 bool capture_take_message(capture_model *model, const sb_wire_event *event) {
@@ -248,7 +280,10 @@ bool capture_take_message(capture_model *model, const sb_wire_event *event) {
         add_message(model, event);
         return true;
     case SB_WIRE_APP_INFO:
-        add_app_info(model, event);
+        add_app_info(model, event->text);
+        return true;
+    case SB_WIRE_PARAMETER:
+        take_parameter(model, event);
         return true;
     case SB_WIRE_CRASH_REPORT:
         take_crash(model, event);

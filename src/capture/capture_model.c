@@ -16,6 +16,10 @@ static void init_maps(capture_model *model) {
         sb_idmap_init(maps[i]);
     sb_intern_init(&model->locations);
     sb_intern_init(&model->stacks);
+    sb_intern_init(&model->script_frames);
+    model->stack_ids = sb_vector_of(sizeof(uint64_t));
+    model->script_bytes = sb_output_to_memory();
+    model->parameters = sb_vector_of(sizeof(capture_parameter));
     model->location_sources = sb_vector_of(sizeof(uint32_t));
     model->powers = sb_vector_of(sizeof(capture_power));
     model->live = sb_vector_of(sizeof(sb_idmap));
@@ -23,6 +27,7 @@ static void init_maps(capture_model *model) {
     model->frame_bytes = sb_output_to_memory();
     sb_series_init(&model->threads, sizeof(capture_thread), NULL);
     model->devices = capture_devices_create();
+    model->switches = capture_switches_create(model->trace->store);
 }
 
 /* A second: what is coarser is no clock. */
@@ -84,6 +89,10 @@ void capture_model_free(capture_model *model) {
         sb_idmap_free(maps[i]);
     sb_intern_free(&model->locations);
     sb_intern_free(&model->stacks);
+    sb_intern_free(&model->script_frames);
+    sb_vector_free(&model->stack_ids);
+    sb_vector_free(&model->parameters);
+    sb_output_discard(&model->script_bytes);
     sb_vector_free(&model->location_sources);
     sb_vector_free(&model->powers);
     sb_vector_free(&model->lock_owners);
@@ -91,12 +100,13 @@ void capture_model_free(capture_model *model) {
     sb_output_discard(&model->frame_bytes);
     sb_series_free(&model->threads);
     capture_devices_free(model->devices);
+    capture_switches_free(model->switches);
 }
 
 /* ---- events ---- */
 
 static void take_callstack(capture_model *model, const sb_wire_event *event) {
-    const uint32_t callstack = capture_stack(model, event->payload);
+    const uint32_t callstack = capture_stack(model, event->payload, event->script);
     if ((event->form & SB_WIRE_SERIAL) != 0) {
         model->serial_callstack = callstack;
         return;
@@ -158,7 +168,7 @@ static void take_event(void *context, const sb_wire_event *event) {
         capture_take_plot(model, event) || capture_take_message(model, event) ||
         capture_take_memory(model, event) || capture_take_lock(model, event) ||
         capture_take_frame(model, event) || capture_take_answer(model, event) ||
-        is_of_the_protocol(model, event))
+        capture_take_system(model, event) || is_of_the_protocol(model, event))
         return;
     model->unkept[event->kind]++;
 }
@@ -181,6 +191,8 @@ static void close_zones(capture_model *model) {
 void capture_model_finish(capture_model *model) {
     capture_finish_devices(model);
     capture_store_stacks(model);
+    capture_store_switches(model);
+    capture_store_parameters(model);
     close_zones(model);
     model->trace->info.last_time = model->last_ns;
 }

@@ -22,9 +22,10 @@ enum {
     CAPTURE_LOCKS_MAX = 1000000,
     CAPTURE_LOCK_THREADS_MAX = 64,
     CAPTURE_STACKS_MAX = 4000000,
-    CAPTURE_FRAMES_MAX = 4000000,  /* of call stacks: addresses */
-    CAPTURE_LIVE_MAX = 64000000,   /* allocations that are not freed */
-    CAPTURE_PENDING_MAX = 4000000, /* device times that are not known yet */
+    CAPTURE_FRAMES_MAX = 4000000,   /* of call stacks: addresses */
+    CAPTURE_LIVE_MAX = 64000000,    /* allocations that are not freed */
+    CAPTURE_PENDING_MAX = 4000000,  /* device times that are not known yet */
+    CAPTURE_SWITCHES_MAX = 4000000, /* context switches */
 };
 #define CAPTURE_TEXT_BYTES_MAX (UINT64_C(1) << 30)
 
@@ -42,6 +43,13 @@ typedef struct capture_power {
     uint32_t plot;
 } capture_power;
 
+/* A number of the program that a viewer could change. */
+typedef struct capture_parameter {
+    sb_string name;
+    int32_t value;
+    uint8_t type; /* 0 number, 1 switch, 2 trigger */
+} capture_parameter;
+
 /* Why something that came is not in the trace. */
 typedef enum capture_fault {
     CAPTURE_STRAY_END,       /* zone ends, texts ... without a zone */
@@ -52,6 +60,7 @@ typedef enum capture_fault {
     CAPTURE_STRAY_ANSWER,    /* answers to what was not asked */
     CAPTURE_BAD_VALUE,       /* plot values that are no numbers */
     CAPTURE_BAD_CALIBRATION, /* clocks that drift more than one per cent */
+    CAPTURE_BAD_STACK,       /* call stacks of scripts that are cut */
     CAPTURE_OVER_LIMIT,      /* beyond what is kept, see above */
     CAPTURE_FAULTS,
 } capture_fault;
@@ -91,8 +100,11 @@ typedef struct capture_model {
     sb_idmap fibers; /* token to position in threads */
     uint32_t fiber_count;
     /* call stacks, capture_stacks.c */
-    sb_intern stacks;
-    sb_idmap stack_frames;
+    sb_intern stacks;    /* ids of frames, eight bytes each */
+    sb_vector stack_ids; /* uint64_t: of the one at hand */
+    sb_intern script_frames;
+    sb_output script_bytes;
+    sb_idmap stack_frames; /* address to whether it is answered */
     sb_output frame_bytes;
     uint64_t frame_count;
     unsigned frames_expected; /* of the address that is being answered */
@@ -107,6 +119,9 @@ typedef struct capture_model {
     sb_vector live; /* sb_idmap by pool: address to event */
     sb_idmap locks;
     sb_vector lock_owners; /* uint32_t by lock: position of the thread that has it */
+    sb_vector parameters;  /* capture_parameter */
+    /* context switches, capture_switches.c */
+    struct capture_switches *switches;
     /* devices, capture_devices.c */
     struct capture_devices *devices;
 } capture_model;
@@ -169,8 +184,8 @@ sb_track *capture_track(capture_model *model, capture_thread *thread);
 
 /* ---- capture_stacks.c ---- */
 
-/* The number of a call stack, its addresses eight bytes each. */
-uint32_t capture_stack(capture_model *model, sb_slice addresses);
+/* The number of a call stack: frames of a script, then addresses, eight bytes each. */
+uint32_t capture_stack(capture_model *model, sb_slice addresses, sb_slice script);
 void capture_take_stack_frame(capture_model *model, const sb_wire_event *event);
 /* Puts stacks and frames into the trace. */
 void capture_store_stacks(capture_model *model);
@@ -181,6 +196,27 @@ bool capture_take_frame(capture_model *model, const sb_wire_event *event);
 bool capture_take_plot(capture_model *model, const sb_wire_event *event);
 void capture_name_plot(capture_model *model, uint64_t token, sb_slice name);
 bool capture_take_message(capture_model *model, const sb_wire_event *event);
+/* Writes the parameters among the lines about the application. */
+void capture_store_parameters(capture_model *model);
+
+/* ---- capture_switches.c ---- */
+
+struct capture_switches *capture_switches_create(sb_store *store);
+void capture_switches_free(struct capture_switches *switches);
+bool capture_take_system(capture_model *model, const sb_wire_event *event);
+/* A fiber, by its thread id, runs on the thread with this number. */
+void capture_begin_fiber(capture_model *model, uint64_t fiber, uint32_t thread, int64_t time);
+void capture_end_fiber(capture_model *model, uint64_t fiber, int64_t time);
+/* Puts switches, processes and topology into the trace. */
+void capture_store_switches(capture_model *model);
+
+/* ---- capture_sections.c ---- */
+
+/* The low bytes of a number, the lowest first. */
+void capture_put_number(sb_output *output, uint64_t value, unsigned size);
+/* Makes bytes a section of the trace, unless it has no items; the output is discarded. */
+void capture_keep_section(capture_model *model, sb_opaque section, sb_output *bytes,
+                          uint64_t items);
 
 /* ---- capture_memory.c ---- */
 

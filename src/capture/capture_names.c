@@ -185,16 +185,24 @@ static capture_thread *fiber_of(capture_model *model, uint64_t token, int32_t hi
 
 void capture_enter_fiber(capture_model *model, const sb_wire_event *event) {
     capture_thread *thread = capture_thread_of(model, event->thread);
-    if (thread != NULL)
-        thread->fiber = fiber_of(model, event->token, event->hint);
+    const int64_t time = capture_time(model, event->time);
+    if (thread == NULL)
+        return;
+    if (thread->fiber != NULL)
+        capture_end_fiber(model, thread->fiber->id, time);
+    thread->fiber = fiber_of(model, event->token, event->hint);
+    if (thread->fiber != NULL)
+        capture_begin_fiber(model, thread->fiber->id, thread->number, time);
 }
 
 void capture_leave_fiber(capture_model *model, const sb_wire_event *event) {
     capture_thread *thread = capture_thread_of(model, event->thread);
-    if (thread == NULL || thread->fiber == NULL)
+    if (thread == NULL || thread->fiber == NULL) {
         capture_count(model, CAPTURE_STRAY_END);
-    else
-        thread->fiber = NULL;
+        return;
+    }
+    capture_end_fiber(model, thread->fiber->id, capture_time(model, event->time));
+    thread->fiber = NULL;
 }
 
 static void take_fiber_name(capture_model *model, uint64_t token, sb_slice text) {

@@ -16,7 +16,7 @@ void capture_questions_free(capture_questions *questions) {
 }
 
 static bool is_slow(sb_wire_query_kind kind) {
-    return kind == SB_WIRE_ASK_CALLSTACK_FRAME;
+    return kind == SB_WIRE_ASK_CALLSTACK_FRAME || kind == SB_WIRE_ASK_EXTERNAL_NAME;
 }
 
 void capture_ask(capture_questions *questions, sb_wire_query_kind kind, uint64_t token) {
@@ -70,6 +70,7 @@ bool capture_questions_location(capture_questions *questions, uint64_t *token) {
 void capture_questions_answered(capture_questions *questions, sb_wire_kind kind) {
     switch (kind) {
     case SB_WIRE_CALLSTACK_FRAME_SIZE:
+    case SB_WIRE_EXTERNAL_NAME:
         questions->open_slow -= questions->open_slow > 0 ? 1 : 0;
         break;
     case SB_WIRE_STRING:

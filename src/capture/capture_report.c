@@ -27,6 +27,7 @@ static const char *const fault_names[CAPTURE_FAULTS] = {
     [CAPTURE_STRAY_ANSWER] = "answers that nobody asked for",
     [CAPTURE_BAD_VALUE] = "plot values that are no numbers",
     [CAPTURE_BAD_CALIBRATION] = "device clock readings that make no sense",
+    [CAPTURE_BAD_STACK] = "call stacks of scripts that are cut",
     [CAPTURE_OVER_LIMIT] = "things beyond what is kept of one program",
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli_trace.h"
+#include "cli/cli_written.h"
 
 /* ---- options ---- */
 
@@ -46,6 +47,8 @@ void cli_warn_of_recording(const sb_capture_report *report) {
                "%" PRIu64 " events of kind '%s' were skipped: traces have no place "
                "for them",
                report->unkept[i].count, report->unkept[i].what);
+    if (report->has_file)
+        cli_say_what_changed(&report->written);
     if (report->spill_failure != 0)
         sb_log(SB_LOG_WARNING, "more memory than asked for was used: %s",
                strerror(report->spill_failure)); /* NOLINT(concurrency-mt-unsafe) */

@@ -45,16 +45,17 @@ typedef struct sb_trace_write_options {
 
 /* What did not fit the format as it was. */
 typedef struct sb_trace_written {
-    uint64_t adjusted_times;   /* moved so that zones nest and lists ascend */
-    uint64_t folded_sources;   /* beyond what can be numbered: in "(more source locations)" */
-    uint64_t dropped_strings;  /* beyond what can be numbered */
-    uint64_t dropped_tracks;   /* beyond what can be numbered */
-    uint64_t dropped_zones;    /* of those tracks */
-    uint64_t dropped_events;   /* of locks with more threads than a file can hold */
-    uint64_t dropped_ops;      /* ops have no place in a file */
-    uint64_t dropped_losses;   /* beyond 65,536 entries of the ledger */
-    uint64_t dropped_values;   /* values and markers of device contexts */
-    uint64_t changed_contexts; /* types of device contexts that old viewers do not know */
+    uint64_t adjusted_times;     /* moved so that zones nest and lists ascend */
+    uint64_t folded_sources;     /* beyond what can be numbered: in "(more source locations)" */
+    uint64_t dropped_strings;    /* beyond what can be numbered */
+    uint64_t dropped_tracks;     /* beyond what can be numbered */
+    uint64_t dropped_zones;      /* of those tracks */
+    uint64_t dropped_events;     /* of locks with more threads than a file can hold */
+    uint64_t dropped_ops;        /* ops have no place in a file */
+    uint64_t dropped_losses;     /* beyond 65,536 entries of the ledger */
+    uint64_t dropped_values;     /* values and markers of device contexts */
+    uint64_t dropped_severities; /* of messages that were not plain ones */
+    uint64_t changed_contexts;   /* types of device contexts that old viewers do not know */
     uint64_t body_bytes;
 } sb_trace_written;
 

@@ -169,10 +169,12 @@ typedef struct sb_message {
     sb_string text;
     uint32_t colour; /* 0xFFFFFFFF: the viewer's own; else 0xFFBBGGRR */
     uint32_t callstack;
-    uint32_t thread; /* 0: nobody's */
-    uint8_t source;
-    uint8_t severity;
+    uint32_t thread;  /* 0: nobody's */
+    uint8_t source;   /* 0 the program, 1 the library that records it */
+    uint8_t severity; /* 0 trace, 1 debug, SB_MESSAGE_INFO, 3 warning, 4 error, 5 fatal */
 } sb_message;
+
+enum { SB_MESSAGE_INFO = 2 }; /* of messages that do not say */
 
 typedef struct sb_frame {
     int64_t start;

@@ -60,10 +60,9 @@ void read_messages(trace_reader *reader) {
     const uint64_t count = trace_input_count(input, 32);
     int64_t reference = 0;
     for (uint64_t i = 0; i < count; i++) {
-        enum { SEVERITY_INFO = 2 };
         const uint64_t key = trace_input_u64(input);
         sb_message message = {.time = trace_input_time(input, &reference),
-                              .severity = SEVERITY_INFO};
+                              .severity = SB_MESSAGE_INFO};
         message.text = reader_string_reference(reader);
         message.colour = trace_input_u32(input);
         message.callstack = trace_input_u24(input);

@@ -87,6 +87,8 @@ void write_messages(trace_writer *writer) {
         write_string_reference(writer, message->text);
         trace_pack(packer, message->colour, 4);
         trace_pack(packer, writer_callstack(writer, message->callstack), 3);
+        if (message->severity != SB_MESSAGE_INFO)
+            writer->written.dropped_severities++;
     }
 }
 

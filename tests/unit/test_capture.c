@@ -156,6 +156,12 @@ static void everything_else_is_kept_in_every_protocol(void **state) {
                                  .time = 3500,
                                  .token = 0x92,
                                  .number = 2.5});
+        put(&of, (sb_wire_event){.kind = SB_WIRE_PLOT_CONFIG,
+                                 .token = 0x91,
+                                 .type = 1,
+                                 .step = 1,
+                                 .fill = 0,
+                                 .colour = 0x010203});
         put(&of, (sb_wire_event){.kind = SB_WIRE_PLOT_NAME, .token = 0x91, .text = SB_SLICE("p")});
         put(&of, (sb_wire_event){.kind = SB_WIRE_PLOT_NAME, .token = 0x92, .text = SB_SLICE("p")});
         put(&of, (sb_wire_event){.kind = SB_WIRE_MEMORY_ALLOC,
@@ -181,12 +187,18 @@ static void everything_else_is_kept_in_every_protocol(void **state) {
         const sb_message *message = sb_series_at(&trace->messages, 0);
         check_slice(text_of(trace, message->text), "hello");
         assert_int_equal(message->time, 2000);
+        assert_int_equal(message->severity,
+                         sb_wire_protocol_has_severities(sb_wire_protocol_at(i)) ? 3 : 2);
         assert_int_equal(message->colour, 0xff00ff00);
         assert_int_equal(sb_series_count(&trace->frame_sets), 2);
         const sb_frame_set *named = sb_series_at(&trace->frame_sets, 1);
         assert_int_equal(((const sb_frame *)sb_series_at(&named->frames, 0))->end, 2300);
         const sb_plot *plot = sb_series_at(&trace->plots, 0);
         assert_int_equal(sb_series_count(&plot->points), 2); /* two tokens, one name */
+        assert_int_equal(plot->format, 1);
+        assert_int_equal(plot->steps, 1);
+        assert_int_equal(plot->fill, 0);
+        assert_int_equal(plot->colour, 0x030201);
         const sb_memory_pool *pool = sb_series_at(&trace->pools, 0);
         assert_int_equal(((const sb_memory_event *)sb_series_at(&pool->events, 0))->freed, 2700);
         const sb_lock *lock = sb_series_at(&trace->locks, 0);
@@ -376,6 +388,189 @@ static void call_stacks_keep_their_frames(void **state) {
     sb_trace_free(trace);
 }
 
+/* A script's frames stand before the addresses, under ids of their own. */
+static void call_stacks_of_scripts_are_kept(void **state) {
+    (void)state;
+    static const uint64_t address = 0x1000;
+    static const char script[] = {2, 7, 0, 0, 0, 1, 0,   'f', 3, 0,   'a', '.', 's',
+                                  9, 0, 0, 0, 1, 0, 'g', 3,   0, 'a', '.', 's'};
+    maker of;
+    sb_capture_report report;
+    begin(&of, sb_wire_protocol_find(82, SB_WIRE_UPSTREAM));
+    for (unsigned i = 0; i < 3; i++) {
+        put(&of, (sb_wire_event){.kind = SB_WIRE_CALLSTACK_SCRIPT,
+                                 .thread = 5,
+                                 .payload = {(const char *)&address, sizeof address},
+                                 .script = {script, i < 2 ? sizeof script : sizeof script - 1}});
+        put(&of, (sb_wire_event){.kind = SB_WIRE_ZONE_BEGIN,
+                                 .form = SB_WIRE_WITH_CALLSTACK,
+                                 .thread = 5,
+                                 .time = 2000 + (int64_t)i,
+                                 .token = 0x111});
+    }
+    sb_trace *trace = recover(&of, &report);
+    const sb_track *track = sb_trace_track(trace, 0);
+    assert_int_equal(sb_trace_zone_note(trace, track, 0)->callstack, 1);
+    assert_int_equal(sb_trace_zone_note(trace, track, 1)->callstack, 1);
+    assert_int_equal(sb_trace_zone_note(trace, track, 2)->callstack, 2); /* what is whole of it */
+    assert_int_equal(fault_count(&report, "scripts"), 1);
+    const sb_slice stacks = trace->opaque[SB_OPAQUE_CALLSTACKS];
+    assert_int_equal(stacks.size, 8 + 2 + 3 * 8 + 2 + 2 * 8);
+    assert_memory_equal(stacks.data + 8 + 2, "\0\0\0\0\0\0\0\x40\1\0\0\0\0\0\0\x40\0\x10", 18);
+    assert_int_equal(trace->file.opaque_items[SB_OPAQUE_CALLSTACK_FRAMES], 2);
+    assert_int_equal(trace->opaque[SB_OPAQUE_CALLSTACK_FRAMES].size, 8 + 2 * (12 + 18));
+    sb_trace_free(trace);
+}
+
+/* ---- the system ---- */
+
+static uint64_t number_at(sb_slice bytes, size_t at, unsigned size) {
+    uint64_t number = 0;
+    assert_true(at + size <= bytes.size);
+    for (unsigned i = 0; i < size; i++)
+        number |= (uint64_t)(uint8_t)bytes.data[at + i] << (8 * i);
+    return number;
+}
+
+static void put_switch(maker *of, int64_t time, uint32_t from, uint32_t to, uint8_t cpu) {
+    put(of, (sb_wire_event){.kind = SB_WIRE_SWITCH,
+                            .time = time,
+                            .thread = from,
+                            .other_thread = to,
+                            .cpu = cpu,
+                            .reason = 100,
+                            .state = 104});
+}
+
+static void context_switches_are_kept_in_every_protocol(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sb_wire_protocol_count(); i++) {
+        maker of;
+        sb_capture_report report;
+        begin(&of, sb_wire_protocol_at(i));
+        put(&of, (sb_wire_event){.kind = SB_WIRE_WAKEUP, .time = 1900, .thread = 5});
+        put_switch(&of, 2000, 0, 5, 1);
+        put_switch(&of, 2400, 5, 6, 1);
+        put_switch(&of, 2500, 0, 5, 3);
+        put_switch(&of, 2600, 5, 0, 3);
+        put(&of, (sb_wire_event){.kind = SB_WIRE_THREAD_PROCESS, .token = 6, .value = 77});
+        put(&of, (sb_wire_event){
+                     .kind = SB_WIRE_EXTERNAL_THREAD_NAME, .token = 6, .text = SB_SLICE("other")});
+        put(&of, (sb_wire_event){
+                     .kind = SB_WIRE_EXTERNAL_NAME, .token = 6, .text = SB_SLICE("process")});
+        sb_trace *trace = recover(&of, &report);
+        assert_int_equal(report.fault_count, 0);
+        assert_int_equal(report.unkept_count, 0);
+        /* thread 5: id, count, then wakeup, start and end as distances */
+        const sb_slice runs = trace->opaque[SB_OPAQUE_CONTEXT_SWITCHES];
+        assert_int_equal(runs.size, 8 + 2 * 16 + 3 * 35);
+        assert_int_equal(number_at(runs, 8, 8), 5);
+        assert_int_equal(number_at(runs, 16, 8), 2);
+        assert_int_equal(number_at(runs, 24, 8), 900);
+        assert_int_equal(number_at(runs, 32, 8), 100);
+        assert_int_equal(number_at(runs, 40, 8), 400);
+        assert_int_equal(number_at(runs, 48, 1), 1);
+        assert_int_equal(number_at(runs, 50, 1), 104);
+        /* processor 1 had two, processor 3 one */
+        const sb_slice stints = trace->opaque[SB_OPAQUE_CPU_SWITCHES];
+        assert_int_equal(number_at(stints, 0, 8), 3);
+        assert_int_equal(stints.size, 8 + 256 * 8 + 3 * 18);
+        /* thread 5 ran for 500 ns in two pieces, on two processors */
+        const sb_slice use = trace->opaque[SB_OPAQUE_CPU_THREADS];
+        assert_int_equal(number_at(use, 16, 8), 500);
+        assert_int_equal(number_at(use, 24, 4), 2);
+        assert_int_equal(number_at(use, 28, 4), 1);
+        assert_int_equal(trace->file.opaque_items[SB_OPAQUE_EXTERNAL_THREADS], 3);
+        assert_int_equal(trace->file.opaque_items[SB_OPAQUE_THREAD_PROCESSES], 1);
+        const sb_stranger *stranger = sb_series_at(&trace->strangers, 0);
+        check_slice(text_of(trace, stranger->process_name), "process");
+        check_slice(text_of(trace, stranger->thread_name), "other");
+        sb_trace_free(trace);
+    }
+}
+
+static void topology_and_parameters_are_kept(void **state) {
+    (void)state;
+    static const uint32_t threads[][3] = {{1, 0, 3}, {0, 1, 2}, {0, 0, 0}, {0, 0, 1}};
+    maker of;
+    sb_capture_report report;
+    begin(&of, sb_wire_protocol_find(82, SB_WIRE_UPSTREAM));
+    for (size_t i = 0; i < COUNT_OF(threads); i++)
+        put(&of, (sb_wire_event){.kind = SB_WIRE_TOPOLOGY,
+                                 .package = threads[i][0],
+                                 .core = threads[i][1],
+                                 .thread = threads[i][2]});
+    put(&of,
+        (sb_wire_event){.kind = SB_WIRE_PARAMETER, .id = 1, .token = 0x71, .value = (uint64_t)-4});
+    put(&of, (sb_wire_event){.kind = SB_WIRE_PARAMETER, .token = 0x72, .type = 1, .value = 1});
+    put(&of, (sb_wire_event){.kind = SB_WIRE_STRING, .token = 0x71, .text = SB_SLICE("depth")});
+    put(&of, (sb_wire_event){.kind = SB_WIRE_STRING, .token = 0x72, .text = SB_SLICE("fast")});
+    put(&of, (sb_wire_event){.kind = SB_WIRE_CRASH_REPORT, .thread = 5, .time = 2500, .token = 9});
+    put(&of, (sb_wire_event){.kind = SB_WIRE_STRING, .token = 9, .text = SB_SLICE("fault")});
+    put(&of, (sb_wire_event){.kind = SB_WIRE_THREAD_GROUP, .thread = 5, .hint = -3});
+    sb_trace *trace = recover(&of, &report);
+    assert_int_equal(report.unkept_count, 0);
+    /* two packages: the first has two cores, of two threads and of one */
+    const sb_slice topology = trace->opaque[SB_OPAQUE_TOPOLOGY];
+    assert_int_equal(number_at(topology, 0, 8), 2);
+    assert_int_equal(number_at(topology, 12, 8), 2);
+    assert_int_equal(number_at(topology, 24, 8), 2);
+    assert_int_equal(topology.size, 8 + 2 * 12 + 3 * 12 + 4 * 4);
+    check_slice(text_of(trace, *(sb_string *)sb_series_at(&trace->app_info, 0)),
+                "Parameter depth: -4");
+    check_slice(text_of(trace, *(sb_string *)sb_series_at(&trace->app_info, 1)),
+                "Parameter fast: on");
+    check_slice(text_of(trace, trace->info.crash.message), "fault");
+    assert_int_equal(trace->info.crash.time, 1500);
+    assert_int_equal(sb_trace_track(trace, 0)->group_hint, -3);
+    sb_trace_free(trace);
+}
+
+/* What a trace has no place for is passed by its size, and listed. */
+static void what_is_not_kept_is_listed(void **state) {
+    (void)state;
+    static const uint64_t address = 0x1000;
+    static const struct {
+        sb_wire_event event;
+        const char *name;
+    } unkept[] = {
+        {{.kind = SB_WIRE_CALLSTACK_SAMPLE, .payload = {(const char *)&address, sizeof address}},
+         "callstack sample"},
+        {{.kind = SB_WIRE_FRAME_IMAGE, .width = 4, .height = 4, .payload = SB_SLICE("12345678")},
+         "frame image"},
+        {{.kind = SB_WIRE_HARDWARE_SAMPLE, .type = 2}, "hardware sample"},
+        {{.kind = SB_WIRE_SECTION_ENTER, .id = 1, .text = SB_SLICE("s")}, "section enter"},
+        {{.kind = SB_WIRE_SECTION_LEAVE, .id = 1}, "section leave"},
+        {{.kind = SB_WIRE_SECTION_SETUP, .text = SB_SLICE("s")}, "section setup"},
+        {{.kind = SB_WIRE_SYMBOL_CODE, .payload = SB_SLICE("code")}, "symbol code"},
+        {{.kind = SB_WIRE_SOURCE_CODE, .payload = SB_SLICE("source")}, "source code"},
+        {{.kind = SB_WIRE_SYMBOL, .text = SB_SLICE("file")}, "symbol"},
+    };
+    maker of;
+    sb_capture_report report;
+    begin(&of, sb_wire_protocol_find(82, SB_WIRE_UPSTREAM));
+    for (size_t i = 0; i < COUNT_OF(unkept); i++) {
+        for (size_t k = 0; k <= i; k++)
+            assert_true(put(&of, unkept[i].event));
+    }
+    put(&of, (sb_wire_event){.kind = SB_WIRE_FRAME, .time = 3100});
+    sb_trace *trace = recover(&of, &report);
+    assert_int_equal(report.unkept_count, COUNT_OF(unkept));
+    for (size_t i = 0; i < COUNT_OF(unkept); i++) {
+        uint64_t count = 0;
+        for (size_t k = 0; k < report.unkept_count; k++) {
+            if (strcmp(report.unkept[k].what, unkept[i].name) == 0)
+                count = report.unkept[k].count;
+        }
+        assert_int_equal(count, i + 1);
+    }
+    const sb_frame_set *frames = sb_series_at(&trace->frame_sets, 0);
+    assert_int_equal(sb_series_count(&frames->frames), 3);
+    sb_trace_free(trace);
+}
+
+/* ---- what cannot be ---- */
+
 static void what_makes_no_sense_is_counted(void **state) {
     (void)state;
     maker of;
@@ -422,6 +617,10 @@ int main(void) {
         cmocka_unit_test(a_clock_that_drifts_wildly_is_not_followed),
         cmocka_unit_test(fibers_have_tracks_of_their_own),
         cmocka_unit_test(call_stacks_keep_their_frames),
+        cmocka_unit_test(call_stacks_of_scripts_are_kept),
+        cmocka_unit_test(context_switches_are_kept_in_every_protocol),
+        cmocka_unit_test(topology_and_parameters_are_kept),
+        cmocka_unit_test(what_is_not_kept_is_listed),
         cmocka_unit_test(what_makes_no_sense_is_counted),
         cmocka_unit_test(open_zones_end_with_the_recording),
     };
