@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,24 +41,25 @@ static char *resolve_goal(const char *path) {
 
 /*
  * The temporary files that exist, for a handler that has to remove them. Entries are set after the
- * file was made and cleared before its path is freed; a pointer is written in one go.
+ * file was made and cleared before its path is freed. Several threads may write files, so that an
+ * entry is changed in one go; there is room for one file of each program that is recorded at once.
  */
-enum { UNFINISHED_MAX = 8 };
-static char *volatile unfinished[UNFINISHED_MAX];
+enum { UNFINISHED_MAX = 256 };
+static _Atomic(char *) unfinished[UNFINISHED_MAX];
 
-static void note_unfinished(const char *old_path, char *new_path) {
+static void note_unfinished(char *old_path, char *new_path) {
     for (size_t i = 0; i < UNFINISHED_MAX; i++) {
-        if (unfinished[i] == old_path) {
-            unfinished[i] = new_path;
+        char *expected = old_path;
+        if (atomic_compare_exchange_strong(&unfinished[i], &expected, new_path))
             return;
-        }
     }
 }
 
 void sb_output_remove_unfinished(void) {
     for (size_t i = 0; i < UNFINISHED_MAX; i++) {
-        if (unfinished[i] != NULL)
-            unlink(unfinished[i]);
+        const char *path = atomic_load(&unfinished[i]);
+        if (path != NULL)
+            unlink(path);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/cli_progress.h"
 #include "cli/cli_trace.h"
+#include "cli/cli_written.h"
 
 static int run_convert(const cli_command *command, int argc, char **argv);
 
@@ -68,34 +69,14 @@ static sb_status take_options(const cli_parsed *parsed, sb_trace_write_options *
     return SB_OK;
 }
 
-static bool say(const char *what, uint64_t count) {
-    if (count > 0)
-        sb_log(SB_LOG_WARNING, "%" PRIu64 " %s", count, what);
-    return count > 0;
-}
-
 /* Says what did not fit; true if something was left out. */
 static bool say_what_changed(const sb_trace *trace, const sb_trace_written *written) {
-    bool lost = say("times were moved so that zones nest", written->adjusted_times);
-    lost |= say("source locations share one, because the file can number no more",
-                written->folded_sources);
-    lost |=
-        say("texts were left out, because the file can number no more", written->dropped_strings);
-    lost |=
-        say("tracks were left out, because the file can number no more", written->dropped_tracks);
-    lost |= say("zones were on them", written->dropped_zones);
-    lost |= say("ops have no place in the file", written->dropped_ops);
-    lost |= say("entries of the ledger of losses were left out", written->dropped_losses);
-    lost |= say("lock events of more than 64 threads were left out", written->dropped_events);
-    lost |=
-        say("values and markers of devices have no place in this version", written->dropped_values);
-    lost |= say("named time ranges have no place in this version", trace->file.skipped_sections);
-    if (written->changed_contexts > 0)
-        sb_log(SB_LOG_NOTE,
-               "%" PRIu64 " device contexts are now of type OpenCL, which all viewers "
-               "know",
-               written->changed_contexts);
-    return lost;
+    const bool lost = cli_say_what_changed(written);
+    const uint64_t ranges = trace->file.skipped_sections;
+    if (ranges > 0)
+        sb_log(SB_LOG_WARNING, "%" PRIu64 " named time ranges have no place in this version",
+               ranges);
+    return lost || ranges > 0;
 }
 
 static sb_status convert(const cli_parsed *parsed, int *exit_code, sb_error *error) {
@@ -103,6 +84,9 @@ static sb_status convert(const cli_parsed *parsed, int *exit_code, sb_error *err
     if (parsed->operand_count != 2)
         SB_FAIL(error, SB_ERR_USAGE, "name the file to read and the file to write");
     SB_TRY(take_options(parsed, &options, error));
+    if (sb_file_is_same(parsed->operands[1], parsed->operands[0]))
+        SB_FAIL(error, SB_ERR_USAGE, "%s is the trace that is read: it would be overwritten",
+                parsed->operands[1]);
     cli_trace opened;
     sb_output output = {.descriptor = -1};
     cli_progress progress = cli_progress_begin();

@@ -14,3 +14,6 @@ head -c 700 sample.tracy > cut.tracy
 echo "exit $?"
 # A trace says what made it.
 "$strobe" info back.tracy | grep -A1 '^application' | sed 's/strobe [0-9.]*/strobe VERSION/'
+# A file is not written over while it is read.
+"$strobe" convert sample.tracy ./sample.tracy 2>&1
+echo "exit $?"
