@@ -173,6 +173,13 @@ static bool is_memory_over(const session *of) {
                capture_machine_memory() / percent * of->options->memory_percent;
 }
 
+/* Why the ending of a recording is not as planned: nothing, if all answers have come. */
+static const char *missing_answers(const session *of) {
+    return capture_questions_done(&of->questions)
+               ? ""
+               : "the program did not answer all questions: some names are missing";
+}
+
 /* The program has ended by itself: only answers are missing. */
 static void finish_answers(session *of) {
     if (of->ended_at == 0)
@@ -181,7 +188,7 @@ static void finish_answers(session *of) {
     if (!capture_questions_done(&of->questions) && !is_late)
         return;
     set_ending(of, of->phase == SESSION_CUT ? SB_JOURNAL_STOPPED : SB_JOURNAL_PROGRAM_ENDED,
-               is_late ? "the program did not answer all questions: some names are missing" : "");
+               missing_answers(of));
 }
 
 static void go_on(session *of) {
@@ -203,9 +210,10 @@ static void go_on(session *of) {
         if (!send_query(of, SB_WIRE_ASK_DISCONNECT))
             set_ending(of, SB_JOURNAL_STOPPED, "");
     }
-    if (of->phase == SESSION_CUT && in_phase_ms(of) > ANSWERS_MS)
-        set_ending(of, SB_JOURNAL_STOPPED,
-                   "the program did not answer all questions: some names are missing");
+    /* Some programs on demand do not say that they have heard it. */
+    const int64_t patience_ms = capture_questions_done(&of->questions) ? SLOW_MS : ANSWERS_MS;
+    if (of->phase == SESSION_CUT && in_phase_ms(of) > patience_ms)
+        set_ending(of, SB_JOURNAL_STOPPED, missing_answers(of));
 }
 
 static void take_stream_end(session *of, capture_stream_end end, const sb_error *error) {
