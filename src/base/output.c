@@ -45,11 +45,11 @@ static char *resolve_goal(const char *path) {
  * entry is changed in one go; there is room for one file of each program that is recorded at once.
  */
 enum { UNFINISHED_MAX = 256 };
-static _Atomic(char *) unfinished[UNFINISHED_MAX];
+static _Atomic(const char *) unfinished[UNFINISHED_MAX];
 
-static void note_unfinished(char *old_path, char *new_path) {
+static void note_unfinished(const char *old_path, const char *new_path) {
     for (size_t i = 0; i < UNFINISHED_MAX; i++) {
-        char *expected = old_path;
+        const char *expected = old_path;
         if (atomic_compare_exchange_strong(&unfinished[i], &expected, new_path))
             return;
     }

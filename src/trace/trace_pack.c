@@ -71,7 +71,7 @@ static void *must_exist(void *made) {
  * The usual level, fitted to what a body is: nearly all of it are zones, whose short numbers stand
  * between zeroes. Matches below seven bytes are those zeroes and do not pay; tables and windows
  * that stay in the caches of a core, with several streams at once, make it nearly twice as fast as
- * the level's own parameters. The files are no larger: bench/trace.py compares.
+ * the level's own parameters. The files are no larger: bench/capture.py compares.
  */
 static void tune_usual_level(ZSTD_CCtx *zstd) {
     static const struct {
@@ -80,8 +80,8 @@ static void tune_usual_level(ZSTD_CCtx *zstd) {
     } tuned[] = {{ZSTD_c_strategy, ZSTD_dfast},
                  {ZSTD_c_minMatch, 7},
                  {ZSTD_c_windowLog, 19},
-                 {ZSTD_c_hashLog, 17},
-                 {ZSTD_c_chainLog, 15}};
+                 {ZSTD_c_hashLog, 18},
+                 {ZSTD_c_chainLog, 13}};
     for (size_t i = 0; i < sizeof tuned / sizeof tuned[0]; i++)
         ZSTD_CCtx_setParameter(zstd, tuned[i].parameter, tuned[i].value);
 }
