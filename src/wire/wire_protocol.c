@@ -36,7 +36,6 @@ static const release releases[] = {
     {78, SB_WIRE_UPSTREAM, false, "78 (Tracy between 0.13 and 0.14)"},
     {77, SB_WIRE_UPSTREAM, false, "77 (Tracy between 0.13 and 0.14)"},
     {77, SB_WIRE_TENSTORRENT, false, "77 (Tenstorrent's Tracy on 0.13)"},
-    {82, SB_WIRE_EARLY, false, "82 (Tracy shortly before 0.14)"},
     {75, SB_WIRE_UPSTREAM, false, "75 (Tracy between 0.12 and 0.13)"},
     {73, SB_WIRE_UPSTREAM, false, "73 (Tracy between 0.11.1 and 0.12)"},
     {72, SB_WIRE_UPSTREAM, false, "72 (Tracy between 0.11.1 and 0.12)"},
@@ -45,6 +44,7 @@ static const release releases[] = {
     {68, SB_WIRE_UPSTREAM, false, "68 (Tracy between 0.11.0 and 0.11.1)"},
     {67, SB_WIRE_UPSTREAM, false, "67 (Tracy between 0.11.0 and 0.11.1)"},
     {65, SB_WIRE_UPSTREAM, false, "65 (Tracy between 0.10 and 0.11.0)"},
+    {82, SB_WIRE_EARLY, false, "82 (Tracy shortly before 0.14)"},
 };
 
 enum { PROTOCOLS = sizeof releases / sizeof releases[0] };

@@ -277,6 +277,8 @@ static void every_protocol_is_served(void **state) {
     (void)state;
     for (size_t i = 0; i < sb_wire_protocol_count(); i++) {
         const sb_wire_protocol *protocol = sb_wire_protocol_at(i);
+        if (sb_wire_protocol_flavour(protocol) == SB_WIRE_EARLY)
+            continue; /* of a number that is served as its release has it */
         const bool is_theirs = sb_wire_protocol_flavour(protocol) == SB_WIRE_TENSTORRENT;
         const char *const variables[] = {is_theirs ? "STROBE_TT=1" : "STROBE_TT=0", NULL};
         test_program program = start(variables, everything);
