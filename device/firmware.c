@@ -7,17 +7,31 @@
  */
 #include <stdint.h>
 
+#define STROBE_FIRMWARE
 #include <strobe/kernel_layout.h>
+#include <strobe/kernel_profiler.h>
 
 #define MASTER 0u
+
+#if STROBE_PROCESSOR == 0
+#define PROCESSOR_NAME "BRISC"
+#elif STROBE_PROCESSOR == 1
+#define PROCESSOR_NAME "NCRISC"
+#else
+#define PROCESSOR_NAME "TRISC"
+#endif
 
 static volatile sb_mailbox *mail(void) {
     return (volatile sb_mailbox *)SB_L1_MAILBOX;
 }
 
+#include "firmware_profiler.h"
+
 static void run_kernel(void) {
     void (*const kernel)(void) =
         (void (*)(void))(SB_L1_KERNELS + STROBE_PROCESSOR * SB_L1_KERNEL_BYTES);
+    profiler_expect_kernel();
+    DeviceZoneScopedMainChildN(PROCESSOR_NAME "-KERNEL");
     kernel();
 }
 
@@ -73,7 +87,10 @@ static void clear_circular(uint32_t mask) {
 
 /* One program, from the host's go to all processors being done. */
 static void run_program(void) {
+    DeviceZoneScopedMainN(PROCESSOR_NAME "-FW");
     const uint32_t processors = mail()->launch.processors;
+    DeviceValidateProfiler(processors != 0);
+    profiler_begin(processors);
     clear_circular(mail()->launch.circular);
     for (uint32_t i = 1; i < SB_PROCESSORS; i++)
         if ((processors >> i & 1) != 0)
@@ -85,22 +102,30 @@ static void run_program(void) {
 
 static void firmware_main(void) {
     start_others();
+    profiler_start();
     for (;;) {
         mail()->go = SB_DONE;
         while (mail()->go != SB_GO) {
         }
         run_program();
+        profiler_finish();
     }
 }
 
 #else
+
+/* The end of its zone is there before BRISC is told. */
+static void run_program(void) {
+    DeviceZoneScopedMainN(PROCESSOR_NAME "-FW");
+    run_kernel();
+}
 
 static void firmware_main(void) {
     for (;;) {
         mail()->sync[STROBE_PROCESSOR] = SB_DONE;
         while (mail()->sync[STROBE_PROCESSOR] != SB_GO) {
         }
-        run_kernel();
+        run_program();
     }
 }
 

@@ -8,6 +8,8 @@
 
 #include <strobe/kernel.h>
 
+#include "kernel_start.h"
+
 uint16_t sb_circular_read[SB_CIRCULAR_MAX];
 uint16_t sb_circular_write[SB_CIRCULAR_MAX];
 
@@ -93,7 +95,9 @@ void kernel_start(void) {
     set_guard();
     if (mail->paints_stack)
         paint_stack();
+    sb_profiler_start();
     kernel_main();
+    sb_profiler_finish();
     if (is_guard_broken())
         mail->overflows[STROBE_PROCESSOR] = 1;
     if (mail->paints_stack)

@@ -197,6 +197,31 @@ sb_status sb_program_enqueue(sb_program *program, sb_error *error);
 /* Waits for all that was enqueued. */
 sb_status sb_device_finish(sb_device *device, sb_error *error);
 
+/* ---- the profiler ---- */
+
+/*
+ * With TT_METAL_DEVICE_PROFILER=1 in the environment, zones of kernels are recorded
+ * (docs/profiler.md). They are written to profile_log_device.csv, and into the recording of the
+ * program where there is one, as they are read: when room gets short, when this is called, and when
+ * the mesh is closed. Waits for all that was enqueued. Without the variable it does nothing.
+ */
+sb_status sb_read_profiler(sb_device *device, sb_error *error);
+
+/* What became of markers: two for a zone, one for data, events and sums. */
+typedef struct sb_profiler_counts {
+    uint64_t markers;     /* read */
+    uint64_t refused;     /* found no room in the core's memory */
+    uint64_t dropped;     /* found no room in DRAM */
+    uint64_t overwritten; /* older than what is kept, in mode keep-newest */
+    uint64_t strange;     /* words that are no markers */
+} sb_profiler_counts;
+
+bool sb_profiler_is_on(const sb_device *device);
+/* So far, of one processor. */
+sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core, sb_processor processor);
+/* How certain the times of zones are on the machine's clock: plus or minus so many nanoseconds. */
+double sb_profiler_error_ns(const sb_device *device);
+
 /* ---- traces ---- */
 
 /* From here on programs are recorded instead of run. */

@@ -58,6 +58,10 @@ static inline volatile sb_mailbox *sb_mail(void) {
     return (volatile sb_mailbox *)SB_L1_MAILBOX;
 }
 
+/* ---- zones, data and events of the profiler ---- */
+
+#include <strobe/kernel_profiler.h>
+
 /* ---- arguments and place ---- */
 
 /* The index-th run-time argument of this kernel on this core. */
@@ -104,10 +108,18 @@ static inline uint32_t get_tile_size(uint32_t id) {
     return sb_circular_at(id)->page_size;
 }
 
+/* How long compute waits for data, and for room, is what the sums of the profiler are for. */
+#if STROBE_PROCESSOR == TRISC0 || STROBE_PROCESSOR == TRISC1 || STROBE_PROCESSOR == TRISC2
+#define SB_COMPUTE_WAIT(name) DeviceZoneScopedSumN1(name)
+#else
+#define SB_COMPUTE_WAIT(name) _Static_assert(sizeof("" name) > 1, "a zone has a name")
+#endif
+
 /* Waits until count pages are free. */
 static inline void cb_reserve_back(uint32_t id, uint32_t count) {
     volatile sb_circular *buffer = sb_circular_at(id);
     const uint32_t most = buffer->page_count - count;
+    SB_COMPUTE_WAIT("CB-COMPUTE-RESERVE-BACK");
     while (buffer->received - buffer->acked > most) {
     }
 }
@@ -128,6 +140,7 @@ static inline void cb_push_back(uint32_t id, uint32_t count) {
 /* Waits until count pages have been pushed. */
 static inline void cb_wait_front(uint32_t id, uint32_t count) {
     volatile sb_circular *buffer = sb_circular_at(id);
+    SB_COMPUTE_WAIT("CB-COMPUTE-WAIT-FRONT");
     while (buffer->received - buffer->acked < count) {
     }
 }

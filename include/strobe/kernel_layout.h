@@ -52,6 +52,9 @@
 #define SB_DRAM_BANK_BYTES (1u << 30)
 #define SB_DRAM_FREE 0x400000u
 
+/* Where profiler data begins in a bank, behind the barrier word. */
+#define SB_DRAM_PROFILER 32u
+
 /* Values of go and sync. */
 #define SB_DONE 0x00u
 #define SB_INIT 0x40u
@@ -65,7 +68,28 @@ typedef struct sb_launch {
     uint32_t program_id;
     uint32_t processors; /* bit = processor that has a kernel */
     uint32_t circular;   /* bit = circular buffer in use */
+    uint32_t replay;     /* which replay of a trace on this device, from 1; 0: none */
 } sb_launch;
+
+/*
+ * What the profiler on a core is told, and what it says. DRAM has a slot for each processor, side
+ * by side; the control vector says how far they are filled.
+ */
+typedef struct sb_profiler_mail {
+    uint32_t slot_address; /* of BRISC's slot, in the DRAM channel */
+    uint32_t slot_tile[2]; /* where that channel is, on NoC 0 and 1, as in a NoC address */
+    uint32_t slot_bytes;   /* of each processor; 0: nothing is pushed */
+    uint32_t identity;     /* the core's number, placed as in the third word of a buffer */
+    /* A processor that cannot go on until the host has made room; the host answers with 0. */
+    uint32_t request[SB_PROCESSORS];
+    /* Markers that were not recorded: no room in L1, no room in DRAM. The host counts them up. */
+    uint32_t refused[SB_PROCESSORS];
+    uint32_t dropped[SB_PROCESSORS];
+} sb_profiler_mail;
+
+/* Values of a request: read my slot in DRAM, read my buffer in L1. */
+#define SB_PROFILER_SLOT_FULL 1u
+#define SB_PROFILER_BUFFER_FULL 2u
 
 typedef struct sb_mailbox {
     uint32_t go;                  /* to BRISC: GO; back: DONE */
@@ -80,6 +104,7 @@ typedef struct sb_mailbox {
     uint32_t overflows[SB_PROCESSORS];   /* not 0: the stack of the processor ran over */
     uint32_t stack_bytes[SB_PROCESSORS]; /* the deepest stack of the last kernel, if measured */
     uint32_t scratch[SB_PROCESSORS];     /* results of atomics nobody wants */
+    sb_profiler_mail profiler;
 } sb_mailbox;
 
 typedef struct sb_circular {

@@ -136,6 +136,7 @@ static inline uint64_t sb_noc_own(uint32_t address) {
 
 /* Begins to read size bytes from a NoC address into L1. */
 static inline void noc_async_read(uint64_t from, uint32_t to, uint32_t size) {
+    sb_record_noc_event(SB_NOC_EVENT_READ, from, size);
     while (size > 0) {
         const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
         sb_noc_packet(SB_BUFFER_READ, SB_CONTROL_RESPONSE | SB_CONTROL_STATIC_CHANNEL, from,
@@ -155,6 +156,7 @@ static inline void noc_async_read_barrier(void) {
 
 /* Begins to write size bytes of L1 to a NoC address. */
 static inline void noc_async_write(uint32_t from, uint64_t to, uint32_t size) {
+    sb_record_noc_event(SB_NOC_EVENT_WRITE, to, size);
     while (size > 0) {
         const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
         sb_noc_packet(SB_BUFFER_WRITE,
@@ -189,6 +191,7 @@ static inline void noc_async_write_posted(uint32_t from, uint64_t to, uint32_t s
 /* Writes to all tiles of get_noc_multicast_addr but this one; count is how many these are. */
 static inline void noc_async_write_multicast(uint32_t from, uint64_t to, uint32_t size,
                                              uint32_t count) {
+    sb_record_noc_event(SB_NOC_EVENT_WRITE_MULTICAST, to, size);
     while (size > 0) {
         const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
         sb_noc_packet(SB_BUFFER_WRITE,

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "device/device_mesh.h"
+#include "device/device_profiler.h"
 
 struct sb_buffer {
     sb_device *device;
@@ -57,6 +58,7 @@ sb_status sb_buffer_create(sb_device *device, const sb_buffer_options *options, 
                            .page_count = pages,
                            .pages_each = each,
                            .address = address};
+    device_profiler_allocated(device, options->memory, address, options->size);
     *buffer = created;
     return SB_OK;
 }
@@ -66,6 +68,7 @@ void sb_buffer_destroy(sb_buffer *buffer) {
         return;
     device_memory *memory =
         buffer->options.memory == SB_DRAM ? &buffer->device->dram : &buffer->device->l1;
+    device_profiler_freed(buffer->device, buffer->options.memory, buffer->address);
     device_memory_give_back(memory, buffer->address,
                             buffer->pages_each * buffer->options.page_size);
     free(buffer);

@@ -107,9 +107,26 @@ static sb_status add_place(build *self, const char *sources, sb_error *error) {
     SB_TRY(add_format(self, error, "-Wl,--defsym=sb_kernel_base=0x%x", base));
     SB_TRY(
         add_format(self, error, "-Wl,--defsym=sb_kernel_limit=0x%x",
-                   base + SB_L1_KERNEL_BYTES - (job->is_instrumented ? 0 : SB_L1_KERNEL_RESERVE)));
+                   base + SB_L1_KERNEL_BYTES - (job->instrument.is_on ? 0 : SB_L1_KERNEL_RESERVE)));
     SB_TRY(add_format(self, error, "-Wl,--defsym=sb_local_base=0x%x", 0xFFB00000u));
     return add_format(self, error, "-Wl,--defsym=sb_local_size=%u", local_bytes(job->processor));
+}
+
+/* Bits of PROFILE_KERNEL as other profilers of this hardware number them. */
+#define PROFILE_BASE 1u
+#define PROFILE_SUMS 8u
+
+static sb_status add_instrument(build *self, sb_error *error) {
+    const device_instrument *instrument = &self->job->instrument;
+    if (!instrument->is_on)
+        return SB_OK;
+    SB_TRY(add_format(self, error, "-DPROFILE_KERNEL=%u",
+                      PROFILE_BASE | (instrument->adds_up ? PROFILE_SUMS : 0)));
+    if (instrument->drops)
+        SB_TRY(add(self, "-DPROFILE_DROPS=1", error));
+    if (instrument->records_noc)
+        SB_TRY(add(self, "-DPROFILE_NOC_EVENTS=1", error));
+    return SB_OK;
 }
 
 /* Everything but the names of the input and of the output. */
@@ -119,11 +136,14 @@ static sb_status add_flags(build *self, const char *sources, sb_error *error) {
     for (size_t i = 0; i < COUNT_OF(common_flags); i++)
         SB_TRY(add(self, common_flags[i], error));
     SB_TRY(add_format(self, error, "-I%s/include", sources));
+    /* Names of zones must not depend on where the cache is. */
+    SB_TRY(add_format(self, error, "-fmacro-prefix-map=%s=strobe", sources));
     if (job->include != NULL)
         SB_TRY(add_format(self, error, "-I%s", job->include));
     SB_TRY(add_format(self, error, "-DSTROBE_PROCESSOR=%u", job->processor));
     for (size_t i = 0; i < job->define_count; i++)
         SB_TRY(add_format(self, error, "-D%s=%s", job->defines[i].name, job->defines[i].value));
+    SB_TRY(add_instrument(self, error));
     return add_place(self, sources, error);
 }
 
@@ -285,6 +305,8 @@ static sb_status add_files(build *self, const char *sources, sb_error *error) {
     SB_TRY(add(self, source, error));
     if (!self->job->is_firmware)
         SB_TRY(add_format(self, error, "%s/kernel_start.c", sources));
+    if (!self->job->is_firmware && self->job->instrument.is_on)
+        SB_TRY(add_format(self, error, "%s/kernel_profiler.c", sources));
     return add(self, "-lgcc", error);
 }
 

@@ -26,6 +26,14 @@ typedef struct device_source_file {
 extern const device_source_file device_source_files[];
 extern const size_t device_source_file_count;
 
+/* What is built into kernels and firmware for the profiler. */
+typedef struct device_instrument {
+    bool is_on;
+    bool adds_up;     /* sums of time in zones */
+    bool drops;       /* markers that find no room are not recorded */
+    bool records_noc; /* transfers */
+} device_instrument;
+
 typedef struct device_job {
     const char *name;    /* for messages */
     const char *path;    /* the source, or NULL */
@@ -33,7 +41,7 @@ typedef struct device_job {
     const char *include; /* a folder, or NULL */
     uint32_t processor;
     bool is_firmware;
-    bool is_instrumented; /* may use the room that others leave */
+    device_instrument instrument; /* if it is on, the kernel may use the room others leave */
     const sb_define *defines;
     size_t define_count;
     char *elf_path; /* out, to be freed */

@@ -52,18 +52,44 @@ static sb_status read_segments(sb_slice file, const Elf32_Ehdr *header, device_e
     return SB_OK;
 }
 
+static bool has_sections(sb_slice file, const Elf32_Ehdr *header) {
+    const uint64_t size = (uint64_t)header->e_shnum * sizeof(Elf32_Shdr);
+    return header->e_shentsize == sizeof(Elf32_Shdr) && is_inside(file, header->e_shoff, size);
+}
+
+static Elf32_Shdr section_at(sb_slice file, const Elf32_Ehdr *header, uint32_t index) {
+    Elf32_Shdr section;
+    memcpy(&section, file.data + header->e_shoff + index * sizeof section, sizeof section);
+    return section;
+}
+
+/* The content of the section of this name; empty if there is none. */
+static sb_slice find_section(sb_slice file, const Elf32_Ehdr *header, const char *name) {
+    const sb_slice none = {"", 0};
+    if (!has_sections(file, header) || header->e_shstrndx >= header->e_shnum)
+        return none;
+    const Elf32_Shdr names = section_at(file, header, header->e_shstrndx);
+    if (!is_inside(file, names.sh_offset, names.sh_size))
+        return none;
+    for (uint32_t i = 0; i < header->e_shnum; i++) {
+        const Elf32_Shdr section = section_at(file, header, i);
+        sb_slice rest = sb_slice_after(cut(file, names.sh_offset, names.sh_size), section.sh_name);
+        if (section.sh_type == SHT_PROGBITS && sb_slice_is(sb_slice_cut(rest, '\0', &rest), name) &&
+            is_inside(file, section.sh_offset, section.sh_size))
+            return cut(file, section.sh_offset, section.sh_size);
+    }
+    return none;
+}
+
 /* A file without symbols, or with ones that make no sense, is run all the same. */
 static void read_symbols(sb_slice file, const Elf32_Ehdr *header, device_elf *elf) {
-    const uint64_t size = (uint64_t)header->e_shnum * sizeof(Elf32_Shdr);
-    if (header->e_shentsize != sizeof(Elf32_Shdr) || !is_inside(file, header->e_shoff, size))
+    if (!has_sections(file, header))
         return;
     for (uint32_t i = 0; i < header->e_shnum; i++) {
-        Elf32_Shdr section;
-        Elf32_Shdr names;
-        memcpy(&section, file.data + header->e_shoff + i * sizeof section, sizeof section);
+        const Elf32_Shdr section = section_at(file, header, i);
         if (section.sh_type != SHT_SYMTAB || section.sh_link >= header->e_shnum)
             continue;
-        memcpy(&names, file.data + header->e_shoff + section.sh_link * sizeof names, sizeof names);
+        const Elf32_Shdr names = section_at(file, header, section.sh_link);
         if (!is_inside(file, section.sh_offset, section.sh_size) ||
             !is_inside(file, names.sh_offset, names.sh_size))
             continue;
@@ -85,6 +111,8 @@ sb_status device_elf_parse(sb_slice file, device_elf *elf, sb_error *error) {
         return status;
     }
     read_symbols(file, &header, elf);
+    elf->zones = find_section(file, &header, ".debug_strobe_zones");
+    elf->places = find_section(file, &header, ".strobe_places");
     return SB_OK;
 }
 

@@ -23,6 +23,8 @@ typedef struct device_elf {
     sb_vector segments; /* device_segment */
     sb_slice symbols;   /* the symbol table, in whole entries; empty if there is none */
     sb_slice names;     /* what it calls them */
+    sb_slice zones;     /* places where ids of zones are wanted, see kernel_profiler.h */
+    sb_slice places;    /* what the zones are called */
 } device_elf;
 
 /* file must outlive elf. On failure there is nothing to free. */

@@ -89,7 +89,7 @@ static void describe_with_tool(sb_slice lines, char place[PLACE_SIZE]) {
 
 static void describe_with_symbols(const char *path, uint32_t pc, char place[PLACE_SIZE]) {
     device_image image;
-    if (device_image_open(&image, path, NULL) != SB_OK)
+    if (device_image_open(&image, NULL, path, NULL) != SB_OK)
         return;
     uint32_t offset = 0;
     const sb_slice function = device_elf_function_at(&image.elf, pc, &offset);

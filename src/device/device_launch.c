@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/device_profiler.h"
 #include "device/device_program.h"
 
 typedef struct launch_write {
@@ -24,6 +25,7 @@ typedef struct launch {
 
 struct sb_device_trace {
     sb_device *device;
+    uint32_t id;
     sb_vector launches; /* launch */
 };
 
@@ -82,7 +84,7 @@ static void put_core(launch *self, sb_core core) {
     const sb_launch message = {.processors = processors, .circular = put_circulars(self, core)};
     put_semaphores(self, core);
     put_write(self, core, SB_L1_MAILBOX + (uint32_t)offsetof(sb_mailbox, launch.processors),
-              &message.processors, sizeof message - offsetof(sb_launch, processors));
+              &message.processors, offsetof(sb_launch, replay) - offsetof(sb_launch, processors));
     *(sb_core *)sb_vector_push(&self->cores) = core;
 }
 
@@ -127,17 +129,27 @@ static sb_status load_kernels(sb_device *device, const sb_program *program, sb_c
     return SB_OK;
 }
 
-static sb_status perform(const launch *self, sb_error *error) {
+/* What is different in each run: what it is called in recordings. */
+static sb_status write_names(sb_device *device, sb_core core, uint32_t program_id, uint32_t replay,
+                             sb_error *error) {
+    SB_TRY(sb_device_write_l1(device, core,
+                              SB_L1_MAILBOX + (uint32_t)offsetof(sb_mailbox, launch.program_id),
+                              &program_id, 4, error));
+    return sb_device_write_l1(device, core,
+                              SB_L1_MAILBOX + (uint32_t)offsetof(sb_mailbox, launch.replay),
+                              &replay, 4, error);
+}
+
+static sb_status perform(const launch *self, uint32_t replay, sb_error *error) {
     static const uint32_t go = SB_GO;
     sb_device *device = self->program->device;
     SB_TRY(device_wait(device, error));
+    SB_TRY(device_profiler_before_launch(device, error));
     const uint32_t id = self->program_id != 0 ? self->program_id : device->next_program_id++;
     for (size_t i = 0; i < self->cores.count; i++) {
         const sb_core core = *(const sb_core *)sb_vector_at(&self->cores, i);
         SB_TRY(load_kernels(device, self->program, core, error));
-        SB_TRY(sb_device_write_l1(device, core,
-                                  SB_L1_MAILBOX + (uint32_t)offsetof(sb_mailbox, launch.program_id),
-                                  &id, 4, error));
+        SB_TRY(write_names(device, core, id, replay, error));
     }
     for (size_t i = 0; i < self->writes.count; i++) {
         const launch_write *write = sb_vector_at(&self->writes, i);
@@ -150,6 +162,7 @@ static sb_status perform(const launch *self, sb_error *error) {
                                   error));
     device->running = self->program;
     device->started = sb_device_clock(device);
+    device_profiler_launched(device);
     return SB_OK;
 }
 
@@ -191,10 +204,12 @@ static sb_status wait_for_core(sb_device *device, sb_core core, sb_error *error)
         if (limit != 0 && sb_device_clock(device) - device->started > limit)
             return device_report_limit(device, error);
         SB_TRY(device_run(device->mesh, clocks_until_look(device), error));
-        bool has_printed = false;
-        for (uint32_t i = 0; i < device->mesh->device_count; i++)
-            SB_TRY(device_print_drain(&device->mesh->devices[i], &has_printed, error));
-        if (!has_printed && is_stuck(device->mesh)) {
+        bool has_moved = false;
+        for (uint32_t i = 0; i < device->mesh->device_count; i++) {
+            SB_TRY(device_print_drain(&device->mesh->devices[i], &has_moved, error));
+            SB_TRY(device_profiler_serve(&device->mesh->devices[i], &has_moved, error));
+        }
+        if (!has_moved && is_stuck(device->mesh)) {
             SB_TRY(sb_device_read_l1(
                 device, core, SB_L1_MAILBOX + (uint32_t)offsetof(sb_mailbox, go), &go, 4, error));
             if (go != SB_DONE)
@@ -239,7 +254,7 @@ sb_status device_wait(sb_device *device, sb_error *error) {
         for (uint32_t x = 0; x < device->info.columns; x++)
             if (takes_part(program, (sb_core){x, y}))
                 SB_TRY(check_stacks(device, program, (sb_core){x, y}, error));
-    return SB_OK;
+    return device_profiler_finished(device, error);
 }
 
 void device_forget_program(sb_device *device, const sb_program *program) {
@@ -264,10 +279,13 @@ sb_status sb_program_enqueue(sb_program *program, sb_error *error) {
     SB_TRY(sb_program_build(program, error));
     launch written = write_down(program);
     if (device->recording != NULL) {
+        /* Replays are told apart by their number, programs by their id: that stays the same. */
+        if (written.program_id == 0)
+            written.program_id = device->next_program_id++;
         *(launch *)sb_vector_push(&device->recording->launches) = written;
         return SB_OK;
     }
-    const sb_status status = perform(&written, error);
+    const sb_status status = perform(&written, 0, error);
     free_launch(&written);
     return status;
 }
@@ -281,8 +299,8 @@ sb_status sb_device_trace_begin(sb_device *device, sb_error *error) {
         SB_FAIL(error, SB_ERR_USAGE, "a trace is already being recorded on device %u",
                 device->info.index);
     device->recording = sb_alloc(sizeof *device->recording);
-    *device->recording =
-        (sb_device_trace){.device = device, .launches = sb_vector_of(sizeof(launch))};
+    *device->recording = (sb_device_trace){
+        .device = device, .id = device->next_trace_id++, .launches = sb_vector_of(sizeof(launch))};
     return SB_OK;
 }
 
@@ -291,20 +309,24 @@ sb_status sb_device_trace_end(sb_device *device, sb_device_trace **trace, sb_err
         SB_FAIL(error, SB_ERR_USAGE, "no trace is being recorded on device %u", device->info.index);
     *trace = device->recording;
     device->recording = NULL;
+    device_profiler_trace(device, "END", (*trace)->id);
     return SB_OK;
 }
 
 sb_status sb_device_trace_replay(sb_device_trace *trace, sb_error *error) {
     if (trace->device->recording != NULL)
         SB_FAIL(error, SB_ERR_USAGE, "a trace cannot be replayed while another is recorded");
+    const uint32_t replay = device_profiler_replay(trace->device, trace->id);
+    device_profiler_trace(trace->device, "REPLAY", trace->id);
     for (size_t i = 0; i < trace->launches.count; i++)
-        SB_TRY(perform(sb_vector_at(&trace->launches, i), error));
+        SB_TRY(perform(sb_vector_at(&trace->launches, i), replay, error));
     return SB_OK;
 }
 
 void sb_device_trace_destroy(sb_device_trace *trace) {
     if (trace == NULL)
         return;
+    device_profiler_trace(trace->device, "RELEASE", trace->id);
     for (size_t i = 0; i < trace->launches.count; i++)
         free_launch(sb_vector_at(&trace->launches, i));
     sb_vector_free(&trace->launches);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "device/device_build.h"
+#include "device/device_profiler.h"
 
 #define CLOCK_MHZ 1000
 #define TRANSLATED_FIRST 18u
@@ -114,13 +115,26 @@ uint64_t sb_device_instructions(const sb_device *device) {
 
 /* ---- images ---- */
 
-sb_status device_image_open(device_image *image, const char *path, sb_error *error) {
+sb_status device_image_open(device_image *image, device_profiler *profiler, const char *path,
+                            sb_error *error) {
     sb_error inner;
     *image = (device_image){0};
     SB_TRY(sb_file_open(&image->file, path, error));
-    const sb_status status = device_elf_parse(image->file.text, &image->elf, &inner);
+    sb_slice text = image->file.text;
+    if (profiler != NULL && text.size > 0) {
+        image->copy = sb_alloc(text.size);
+        memcpy(image->copy, text.data, text.size);
+        text.data = image->copy;
+    }
+    sb_status status = device_elf_parse(text, &image->elf, &inner);
+    if (status == SB_OK) {
+        status = device_profiler_name_zones(profiler, image, &inner);
+        if (status != SB_OK)
+            device_elf_free(&image->elf);
+    }
     if (status != SB_OK) {
         sb_file_close(&image->file);
+        free(image->copy);
         SB_FAIL(error, status, "%s: %s", path, inner.message);
     }
     image->path = strdup(path);
@@ -132,6 +146,7 @@ void device_image_close(device_image *image) {
         return;
     device_elf_free(&image->elf);
     sb_file_close(&image->file);
+    free(image->copy);
     free(image->path);
     *image = (device_image){0};
 }
@@ -156,12 +171,15 @@ static sb_status build_firmware(sb_mesh *mesh, sb_error *error) {
     SB_TRY(device_source_folder(&sources, error));
     const char *path = sb_arena_format(&arena, "%s/firmware.c", sources).data;
     for (uint32_t i = 0; i < SB_PROCESSORS; i++)
-        jobs[i] =
-            (device_job){.name = "firmware", .path = path, .processor = i, .is_firmware = true};
+        jobs[i] = (device_job){.name = "firmware",
+                               .path = path,
+                               .processor = i,
+                               .is_firmware = true,
+                               .instrument = device_profiler_instrument(mesh->profiler)};
     sb_status status = device_build(jobs, SB_PROCESSORS, error);
     for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
         if (status == SB_OK)
-            status = device_image_open(&mesh->firmware[i], jobs[i].elf_path, error);
+            status = device_image_open(&mesh->firmware[i], mesh->profiler, jobs[i].elf_path, error);
         free(jobs[i].elf_path);
     }
     sb_arena_free(&arena);
@@ -179,13 +197,14 @@ static sb_status boot_core(sb_device *device, sb_core core, sb_error *error) {
     const uint32_t hold = RESET_ALL;
     const uint32_t release = RESET_ALL_BUT_BRISC;
     const uint32_t jump = jump_to(mesh->firmware[0].elf.entry);
-    const sb_mailbox mailbox = {.go = SB_INIT,
-                                .columns = device->info.columns,
-                                .rows = device->info.rows,
-                                .chip = device->info.index,
-                                .chips = mesh->device_count,
-                                .print_mask = mesh->options.prints.processors[index],
-                                .paints_stack = mesh->options.watches};
+    sb_mailbox mailbox = {.go = SB_INIT,
+                          .columns = device->info.columns,
+                          .rows = device->info.rows,
+                          .chip = device->info.index,
+                          .chips = mesh->device_count,
+                          .print_mask = mesh->options.prints.processors[index],
+                          .paints_stack = mesh->options.watches};
+    SB_TRY(device_profiler_boot_core(device, core, &mailbox.profiler, error));
     SB_TRY(sb_device_write_l1(device, core, SOFT_RESET, &hold, 4, error));
     for (uint32_t i = 0; i < SB_PROCESSORS; i++)
         SB_TRY(device_image_load(device, core, &mesh->firmware[i], error));
@@ -232,10 +251,13 @@ static void prepare_device(sb_mesh *mesh, uint32_t index) {
         .dram_banks = SB_DRAM_BANKS,
         .clock_mhz = CLOCK_MHZ,
     };
-    device->dram = device_memory_of("DRAM", SB_DRAM_FREE, SB_DRAM_BANK_BYTES);
+    device->dram = device_memory_of(
+        "DRAM", device_profiler_dram_end(mesh->profiler, &mesh->options), SB_DRAM_BANK_BYTES);
     device->l1 = device_memory_of("L1", SB_L1_FREE, SB_L1_END);
     device->circular_end = SB_L1_FREE;
     device->next_program_id = 1;
+    device->next_trace_id = 1;
+    device_profiler_prepare(device);
 }
 
 static sb_status open_backend(sb_mesh *mesh, sb_error *error) {
@@ -245,6 +267,7 @@ static sb_status open_backend(sb_mesh *mesh, sb_error *error) {
 }
 
 static sb_status open_mesh(sb_mesh *mesh, sb_error *error) {
+    SB_TRY(device_profiler_create(mesh, error));
     SB_TRY(build_firmware(mesh, error));
     SB_TRY(open_backend(mesh, error));
     mesh->device_count = mesh->options.chips;
@@ -255,7 +278,7 @@ static sb_status open_mesh(sb_mesh *mesh, sb_error *error) {
         SB_TRY(boot(&mesh->devices[i], error));
     for (uint32_t i = 0; i < mesh->device_count; i++)
         SB_TRY(wait_for_boot(&mesh->devices[i], error));
-    return SB_OK;
+    return device_profiler_start(mesh->profiler, error);
 }
 
 sb_status sb_mesh_open(const char *name, sb_mesh **mesh, sb_error *error) {
@@ -274,6 +297,7 @@ sb_status sb_mesh_open(const char *name, sb_mesh **mesh, sb_error *error) {
 void sb_mesh_close(sb_mesh *mesh) {
     if (mesh == NULL)
         return;
+    device_profiler_close(mesh->profiler);
     for (uint32_t i = 0; i < mesh->device_count; i++) {
         device_print_stop(&mesh->devices[i]);
         device_memory_free(&mesh->devices[i].dram);

@@ -10,6 +10,7 @@
  *   device_launch.c    enqueue, finish, traces
  *   device_print.c     prints of kernels
  *   device_build.c     compiling, device_cache.c where results are kept, device_elf.c reading them
+ *   profiler/          markers of kernels (device_profiler.h)
  */
 #ifndef SB_DEVICE_DEVICE_MESH_H
 #define SB_DEVICE_DEVICE_MESH_H
@@ -26,10 +27,13 @@
 #define DEVICE_POLL_CLOCKS 256u
 #define DEVICE_POLL_CLOCKS_MAX 65536u
 
+typedef struct device_profiler device_profiler;
+
 /* A file that is loaded on the device: firmware or kernel. */
 typedef struct device_image {
     char *path;
     sb_file file;
+    char *copy; /* of the file, where ids of zones are written into it; else NULL */
     device_elf elf;
 } device_image;
 
@@ -54,6 +58,7 @@ struct sb_device {
     /* The files whose kernels lie in each core's L1; NULL where nobody knows. */
     const char *loaded[DEVICE_MAX_CORES][SB_PROCESSORS];
     uint32_t next_program_id;
+    uint32_t next_trace_id;
     const sb_program *running; /* NULL when the device is idle */
     uint64_t started;          /* at which clock it began */
     sb_device_trace *recording;
@@ -67,13 +72,17 @@ struct sb_mesh {
     uint32_t device_count;
     sb_device *devices;
     device_image firmware[SB_PROCESSORS];
-    sb_status failed; /* a device that stopped stays stopped */
+    device_profiler *profiler; /* NULL: nothing is profiled */
+    bool records_memory;       /* allocations are recorded */
+    sb_status failed;          /* a device that stopped stays stopped */
     char failure[SB_ERROR_TEXT_SIZE];
 };
 
 /* ---- device_mesh.c ---- */
 
-sb_status device_image_open(device_image *image, const char *path, sb_error *error);
+/* Opens a file and, where programs are profiled, gives its zones their ids. */
+sb_status device_image_open(device_image *image, device_profiler *profiler, const char *path,
+                            sb_error *error);
 void device_image_close(device_image *image);
 /* Loads all segments of an image into a core's L1. */
 sb_status device_image_load(sb_device *device, sb_core core, const device_image *image,

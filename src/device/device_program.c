@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device_build.h"
+#include "device/device_profiler.h"
 
 sb_program *sb_program_create(sb_device *device) {
     sb_program *program = sb_alloc(sizeof *program);
@@ -148,21 +149,23 @@ static bool is_built(const program_kernel *kernel) {
     return kernel->image.path != NULL;
 }
 
-static sb_status open_image(program_kernel *kernel, const char *path, sb_error *error) {
-    SB_TRY(device_image_open(&kernel->image, path, error));
+static sb_status open_image(program_kernel *kernel, device_profiler *profiler, const char *path,
+                            sb_error *error) {
+    SB_TRY(device_image_open(&kernel->image, profiler, path, error));
     const sb_status status = check_image(kernel, error);
     if (status != SB_OK)
         device_image_close(&kernel->image);
     return status;
 }
 
-static device_job job_of(const program_kernel *kernel) {
+static device_job job_of(const sb_program *program, const program_kernel *kernel) {
     return (device_job){
         .name = kernel->name,
         .path = kernel->source == NULL ? kernel->path : NULL,
         .source = kernel->source == NULL ? (sb_slice){"", 0} : sb_slice_of(kernel->source),
         .include = kernel->include,
         .processor = kernel->processor,
+        .instrument = device_profiler_instrument(program->device->mesh->profiler),
         .defines = kernel->defines,
         .define_count = kernel->define_count,
     };
@@ -175,15 +178,15 @@ sb_status sb_program_build(sb_program *program, sb_error *error) {
     for (size_t i = 0; i < count; i++) {
         const program_kernel *kernel = sb_vector_at(&program->kernels, i);
         if (!is_built(kernel) && !kernel->is_elf)
-            jobs[job_count++] = job_of(kernel);
+            jobs[job_count++] = job_of(program, kernel);
     }
     sb_status status = job_count > 0 ? device_build(jobs, job_count, error) : SB_OK;
     size_t next = 0;
     for (size_t i = 0; i < count && status == SB_OK; i++) {
         program_kernel *kernel = sb_vector_at(&program->kernels, i);
         if (!is_built(kernel))
-            status =
-                open_image(kernel, kernel->is_elf ? kernel->path : jobs[next++].elf_path, error);
+            status = open_image(kernel, program->device->mesh->profiler,
+                                kernel->is_elf ? kernel->path : jobs[next++].elf_path, error);
     }
     for (size_t i = 0; i < job_count; i++)
         free(jobs[i].elf_path);

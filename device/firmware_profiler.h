@@ -1,0 +1,177 @@
+/*
+ * What the firmware does for the profiler: it names the run in the buffers before others write
+ * there, and when all are done BRISC pushes all buffers to DRAM. Included by firmware.c.
+ *
+ * The end of BRISC's own zone is taken before the push, so that no zone holds the push's time; it
+ * is part of the gap to the next program.
+ */
+#ifndef STROBE_FIRMWARE_PROFILER_H
+#define STROBE_FIRMWARE_PROFILER_H
+
+#ifdef PROFILE_KERNEL
+
+/* How much of the buffer will be pushed, unless the kernel says more. */
+static void profiler_expect_kernel(void) {
+    sb_profiler_control()[SB_PROFILER_USED + STROBE_PROCESSOR] = SB_PROFILER_FIRST;
+}
+
+#if STROBE_PROCESSOR == MASTER
+
+/* NoC 0, the command buffer for writes; see kernel_noc.h. */
+#define NOC(offset) (0xFFB20000u + (offset))
+#define NOC_ACKS NOC(0x204u)
+#define NOC_OWN_PLACE NOC(0x138u)
+/* Write, answered, static channel 1. */
+#define NOC_WRITE (1u << 1 | 1u << 4 | 1u << 7 | 1u << 13)
+
+static volatile uint32_t *profiler_word(uint32_t address) {
+    return (volatile uint32_t *)address;
+}
+
+static volatile uint32_t *profiler_buffer(uint32_t processor) {
+    return profiler_word(SB_L1_PROFILER_BUFFERS + processor * SB_L1_PROFILER_BUFFER_BYTES);
+}
+
+/* A guaranteed marker that is not written must not look like one. */
+static void profiler_clear(volatile uint32_t *buffer) {
+    for (uint32_t i = SB_PROFILER_MAIN_START; i < SB_PROFILER_FIRST; i += 2) {
+        buffer[i] = SB_MARKER_FILLER;
+        buffer[i + 1] = 0;
+    }
+}
+
+static void profiler_start(void) {
+    const uint32_t own = *profiler_word(NOC_OWN_PLACE);
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
+        volatile uint32_t *buffer = profiler_buffer(i);
+        buffer[0] = 0;
+        buffer[1] = 0;
+        profiler_clear(buffer);
+    }
+    sb_profiler_control()[SB_PROFILER_X] = own & 63;
+    sb_profiler_control()[SB_PROFILER_Y] = own >> 6 & 63;
+}
+
+/* Says whose run this is, in the buffers of those that take part and its own. */
+static void profiler_begin(uint32_t processors) {
+    const uint32_t identity = mail()->profiler.identity | mail()->launch.replay << 13;
+    const uint32_t program = mail()->launch.program_id;
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+        if (i == MASTER || (processors >> i & 1) != 0) {
+            profiler_buffer(i)[SB_PROFILER_IDENTITY] = identity | i;
+            profiler_buffer(i)[SB_PROFILER_PROGRAM] = program;
+        }
+    sb_profiler_control()[SB_PROFILER_USED + MASTER] = SB_PROFILER_FIRST;
+}
+
+static void profiler_send(uint32_t from, uint32_t to, uint32_t bytes) {
+    const uint32_t own = (*profiler_word(NOC_OWN_PLACE) & 0xFFF) << 4;
+    *profiler_word(NOC(0x00)) = from;
+    *profiler_word(NOC(0x04)) = own;
+    *profiler_word(NOC(0x0C)) = to;
+    *profiler_word(NOC(0x10)) = mail()->profiler.slot_tile[0];
+    *profiler_word(NOC(0x1C)) = NOC_WRITE;
+    *profiler_word(NOC(0x20)) = bytes;
+    while (*profiler_word(NOC(0x28)) != 0) {
+    }
+    *profiler_word(NOC(0x28)) = 1;
+}
+
+#ifdef PROFILE_DROPS
+
+/* Markers in part of a buffer, to be exact about what is lost. */
+static uint32_t profiler_count(const volatile uint32_t *buffer, uint32_t begin, uint32_t end) {
+    uint32_t count = 0;
+    for (uint32_t i = begin; i < end; i += 2) {
+        if (buffer[i] == SB_MARKER_FILLER)
+            continue;
+        count++;
+        if ((buffer[i] >> SB_MARKER_TYPE_SHIFT & 7) == 3)
+            i += 2;
+    }
+    return count;
+}
+
+/* How many words can be sent: all, the guaranteed ones, or none. The rest is counted as lost. */
+static uint32_t profiler_fit(uint32_t processor, uint32_t words, uint32_t room) {
+    if (words <= room)
+        return words;
+    const volatile uint32_t *buffer = profiler_buffer(processor);
+    const uint32_t kept = room >= SB_PROFILER_FIRST ? SB_PROFILER_FIRST : 0;
+    mail()->profiler.dropped[processor] +=
+        profiler_count(buffer, kept > 0 ? kept : (uint32_t)SB_PROFILER_MAIN_START, words);
+    sb_profiler_control()[SB_PROFILER_DROPPED] |= 1u << processor;
+    return kept;
+}
+
+#else
+
+/* The host reads the slot, then all of it is free again. */
+static uint32_t profiler_fit(uint32_t processor, uint32_t words, uint32_t room) {
+    if (words > room) {
+        mail()->profiler.request[processor] = SB_PROFILER_SLOT_FULL;
+        while (mail()->profiler.request[processor] != 0) {
+        }
+    }
+    return words;
+}
+
+#endif
+
+/* Sends the buffer of a processor to its slot. False: there was nothing to send, or no room. */
+static bool profiler_push(uint32_t processor) {
+    volatile uint32_t *control = sb_profiler_control();
+    const volatile sb_profiler_mail *profiler = &mail()->profiler;
+    uint32_t words = control[SB_PROFILER_USED + processor];
+    if (words == 0)
+        return false;
+    words = profiler_fit(processor, words,
+                         profiler->slot_bytes / 4 - control[SB_PROFILER_SLOT_USED + processor]);
+    const uint32_t used = control[SB_PROFILER_SLOT_USED + processor];
+    control[SB_PROFILER_USED + processor] = 0;
+    if (words == 0)
+        return false;
+    profiler_send((uint32_t)profiler_buffer(processor),
+                  profiler->slot_address + processor * profiler->slot_bytes + used * 4, words * 4);
+    control[SB_PROFILER_SLOT_USED + processor] = used + words;
+    return true;
+}
+
+/*
+ * A kernel waits for the answers to its writes before it ends (kernel_profiler.c), so all that
+ * arrive here are to ours.
+ */
+static void profiler_finish(void) {
+    const uint32_t acks = *profiler_word(NOC_ACKS);
+    uint32_t sent = 0;
+    volatile uint32_t *control = sb_profiler_control();
+    if (control[SB_PROFILER_DONE] == 0 && mail()->profiler.slot_bytes != 0)
+        for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+            sent += profiler_push(i) ? 1u : 0u;
+    while (*profiler_word(NOC_ACKS) - acks != sent) {
+    }
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+        profiler_clear(profiler_buffer(i));
+    control[SB_PROFILER_RUNS]++;
+    control[SB_PROFILER_DONE] = 1;
+}
+
+#endif
+
+#else
+
+static void profiler_expect_kernel(void) {}
+
+#if STROBE_PROCESSOR == MASTER
+static void profiler_start(void) {}
+
+static void profiler_begin(uint32_t processors) {
+    (void)processors;
+}
+
+static void profiler_finish(void) {}
+#endif
+
+#endif
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * Opening, reading, closing; and what is said about losses.
+ */
+#include "device/profiler/profiler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device/profiler/profiler_noc.h"
+#include "device/profiler/profiler_tracks.h"
+
+/* Processors named in a warning; the rest is counted. */
+#define NAMED_LANES 4
+/* Readers of a recording take times that go back by two seconds for a clock that ran over. */
+#define FETCH_NS INT64_C(1000000000)
+
+/* ---- names of places ---- */
+
+sb_core profiler_physical(sb_core core) {
+    static const uint8_t x[8] = {1, 2, 3, 4, 6, 7, 8, 9};
+    static const uint8_t y[10] = {1, 2, 3, 4, 5, 7, 8, 9, 10, 11};
+    return (sb_core){x[core.x & 7], y[core.y % 10]};
+}
+
+const char *profiler_processor_text(uint32_t processor) {
+    static const char *const names[SB_PROCESSORS] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1",
+                                                     "TRISC_2"};
+    return names[processor % SB_PROCESSORS];
+}
+
+static uint32_t core_count(const profiler_device *self) {
+    return self->device->info.columns * self->device->info.rows;
+}
+
+/* ---- opening ---- */
+
+sb_status device_profiler_create(sb_mesh *mesh, sb_error *error) {
+    profiler_options options;
+    SB_TRY(profiler_options_read(&options, error));
+    mesh->records_memory = options.records_memory;
+    if (options.records_memory || (options.is_on && options.pushes))
+        profiler_tracks_prepare();
+    if (!options.is_on)
+        return SB_OK;
+    device_profiler *self = sb_alloc_zeroed(1, sizeof *self);
+    *self = (device_profiler){.mesh = mesh,
+                              .options = options,
+                              .slot_bytes = profiler_slot_bytes(&options),
+                              .decoder = profiler_decoder_of(NULL, 0, 0)};
+    self->words = sb_alloc(self->slot_bytes);
+    profiler_names_init(&self->names);
+    self->devices = sb_alloc_zeroed(mesh->options.chips, sizeof *self->devices);
+    mesh->profiler = self;
+    return options.writes_files ? profiler_log_open(self, &self->log, error) : SB_OK;
+}
+
+device_instrument device_profiler_instrument(const device_profiler *profiler) {
+    if (profiler == NULL)
+        return (device_instrument){0};
+    return (device_instrument){.is_on = true,
+                               .adds_up = profiler->options.adds_up,
+                               .drops = profiler->options.mode == PROFILER_DROP_NEWEST,
+                               .records_noc = profiler->options.records_noc};
+}
+
+sb_status device_profiler_name_zones(device_profiler *profiler, device_image *image,
+                                     sb_error *error) {
+    return profiler != NULL ? profiler_names_write(&profiler->names, image, error) : SB_OK;
+}
+
+void device_profiler_prepare(sb_device *device) {
+    profiler_device *self = profiler_of(device);
+    if (self == NULL)
+        return;
+    *self = (profiler_device){.profiler = device->mesh->profiler,
+                              .device = device,
+                              .replays = sb_vector_of(sizeof(profiler_replay))};
+    self->cores_per_bank = profiler_cores_per_bank(core_count(self));
+    if (self->profiler->options.pushes)
+        self->tracks = profiler_tracks_open(self);
+    if (self->profiler->options.records_noc && self->profiler->options.writes_files)
+        self->noc = profiler_noc_open(self);
+}
+
+static sb_status start_device(profiler_device *self, sb_error *error) {
+    SB_TRY(profiler_clock_open(&self->clock, self->device, self->profiler->options.syncs, error));
+    return profiler_look(self, error);
+}
+
+sb_status device_profiler_start(device_profiler *profiler, sb_error *error) {
+    for (uint32_t i = 0; profiler != NULL && i < profiler->mesh->device_count; i++)
+        SB_TRY(start_device(&profiler->devices[i], error));
+    return SB_OK;
+}
+
+/* ---- while programs run ---- */
+
+/* Programs that are fetched are complete. */
+static sb_status fetch(profiler_device *self, sb_error *error) {
+    SB_TRY(profiler_fetch(self, error));
+    return self->noc != NULL ? profiler_noc_write(self->noc, error) : SB_OK;
+}
+
+sb_status device_profiler_before_launch(sb_device *device, sb_error *error) {
+    profiler_device *self = profiler_of(device);
+    if (self == NULL)
+        return SB_OK;
+    SB_TRY(profiler_clock_follow(&self->clock, device, error));
+    if (self->profiler->options.mode == PROFILER_DROP_NEWEST)
+        return SB_OK;
+    if (self->launches_until_look == 0)
+        SB_TRY(profiler_look(self, error));
+    if (self->launches_until_look == 0 || sb_clock_ns() - self->fetched_ns > FETCH_NS) {
+        SB_TRY(fetch(self, error));
+        SB_TRY(profiler_look(self, error));
+    }
+    self->launches_until_look -= self->launches_until_look > 0 ? 1 : 0;
+    return SB_OK;
+}
+
+void device_profiler_launched(sb_device *device) {
+    profiler_device *self = profiler_of(device);
+    if (self != NULL)
+        profiler_clock_launched(&self->clock, device);
+}
+
+sb_status device_profiler_serve(sb_device *device, bool *has_served, sb_error *error) {
+    profiler_device *self = profiler_of(device);
+    if (self == NULL || self->profiler->options.mode == PROFILER_DROP_NEWEST)
+        return SB_OK;
+    SB_TRY(profiler_clock_follow(&self->clock, device, error));
+    for (uint32_t core = 0; core < core_count(self); core++)
+        SB_TRY(profiler_serve_core(self, core, has_served, error));
+    return SB_OK;
+}
+
+sb_status device_profiler_finished(sb_device *device, sb_error *error) {
+    profiler_device *self = profiler_of(device);
+    return self != NULL ? profiler_clock_follow(&self->clock, device, error) : SB_OK;
+}
+
+uint32_t device_profiler_replay(sb_device *device, uint32_t trace_id) {
+    profiler_device *self = profiler_of(device);
+    if (self == NULL)
+        return 0;
+    uint32_t session = 1;
+    for (size_t i = 0; i < self->replays.count; i++)
+        if (((const profiler_replay *)sb_vector_at(&self->replays, i))->trace_id == trace_id)
+            session++;
+    *(profiler_replay *)sb_vector_push(&self->replays) = (profiler_replay){trace_id, session};
+    return (uint32_t)self->replays.count;
+}
+
+void device_profiler_trace(sb_device *device, const char *what, uint32_t trace_id) {
+    char text[96];
+    const device_profiler *profiler = device->mesh->profiler;
+    if (profiler == NULL || !profiler->options.tracks_traces)
+        return;
+    const int size = snprintf(text, sizeof text, "`TT_METAL_TRACE_%s: %u, %u`", what,
+                              device->info.index, trace_id);
+    profiler_tracks_say(false, (sb_slice){text, (size_t)size});
+}
+
+bool profiler_find_replay(const profiler_device *self, uint32_t number, profiler_replay *replay) {
+    if (number == 0 || number > self->replays.count)
+        return false;
+    *replay = *(const profiler_replay *)sb_vector_at(&self->replays, number - 1);
+    return true;
+}
+
+void profiler_deliver(profiler_device *self, uint32_t core, const profiler_block *block) {
+    if (self->profiler->log != NULL)
+        profiler_log_put(self->profiler->log, self, core, block);
+    if (self->tracks != NULL)
+        profiler_tracks_put(self->tracks, core, block);
+    if (self->noc != NULL)
+        profiler_noc_put(self->noc, core, block);
+}
+
+void profiler_delivered(profiler_device *self, uint32_t core) {
+    if (self->tracks != NULL)
+        profiler_tracks_flush(self->tracks, core);
+}
+
+/* ---- reading ---- */
+
+static sb_status read_all(profiler_device *self, sb_error *error) {
+    SB_TRY(profiler_fetch(self, error));
+    if (self->profiler->options.mode == PROFILER_KEEP_NEWEST)
+        profiler_deliver_kept(self);
+    SB_TRY(profiler_look(self, error));
+    return self->noc != NULL ? profiler_noc_write(self->noc, error) : SB_OK;
+}
+
+sb_status sb_read_profiler(sb_device *device, sb_error *error) {
+    profiler_device *self = profiler_of(device);
+    SB_TRY(device_wait(device, error));
+    if (self == NULL)
+        return SB_OK;
+    SB_TRY(read_all(self, error));
+    const device_profiler *profiler = self->profiler;
+    return profiler->log != NULL && profiler->options.dumps_mid_run
+               ? profiler_log_flush(profiler->log, error)
+               : SB_OK;
+}
+
+bool sb_profiler_is_on(const sb_device *device) {
+    return device->mesh->profiler != NULL;
+}
+
+sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core,
+                                     sb_processor processor) {
+    const profiler_device *self = profiler_of(device);
+    if (self == NULL || device_check_core(device, core, NULL) != SB_OK ||
+        (uint32_t)processor >= SB_PROCESSORS)
+        return (sb_profiler_counts){0};
+    return self->lanes[device_core_index(device, core)][processor].counts;
+}
+
+double sb_profiler_error_ns(const sb_device *device) {
+    const profiler_device *self = profiler_of(device);
+    return self != NULL ? self->clock.error_ns : 0;
+}
+
+/* ---- losses ---- */
+
+typedef struct loss_cause {
+    size_t count; /* offset in sb_profiler_counts */
+    const char *what;
+    const char *remedy;
+} loss_cause;
+
+static const loss_cause causes[] = {
+    {offsetof(sb_profiler_counts, refused), "Profiler L1 buffers were full, markers were dropped!",
+     "use fewer zones in a kernel, or leave out STROBE_PROFILER_MODE=drop-newest"},
+    {offsetof(sb_profiler_counts, dropped),
+     "Profiler DRAM buffers were full, markers were dropped!",
+     "decrease the number of programs between two calls of sb_read_profiler, raise "
+     "TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT, or leave out STROBE_PROFILER_MODE=drop-newest"},
+    {offsetof(sb_profiler_counts, overwritten), "Older programs were not kept.",
+     "raise TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT, or leave out "
+     "STROBE_PROFILER_MODE=keep-newest"},
+    {offsetof(sb_profiler_counts, strange),
+     "Profiler buffers held words that are no markers: something wrote into them.",
+     "try the device's option watcher=1, which finds stray writes"},
+};
+
+static uint64_t loss_of(const profiler_lane *lane, const loss_cause *cause) {
+    uint64_t count;
+    memcpy(&count, (const char *)&lane->counts + cause->count, sizeof count);
+    return count;
+}
+
+/* One sentence for each cause, with the processors that are concerned. */
+static void say_loss(const profiler_device *self, const loss_cause *cause) {
+    uint64_t total = 0;
+    uint32_t lanes = 0;
+    sb_output text = sb_output_to_memory();
+    for (uint32_t core = 0; core < core_count(self); core++)
+        for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
+            const uint64_t lost = loss_of(&self->lanes[core][i], cause);
+            const sb_core place = profiler_physical(profiler_core_at(self->device, core));
+            if (lost == 0)
+                continue;
+            total += lost;
+            if (lanes++ < NAMED_LANES)
+                sb_put_format(&text, "%s core %u,%u %s: %llu", lanes > 1 ? ";" : "", place.x,
+                              place.y, profiler_processor_text(i), (unsigned long long)lost);
+        }
+    if (lanes > NAMED_LANES)
+        sb_put_format(&text, "; and %u more processors", lanes - NAMED_LANES);
+    if (total > 0) {
+        sb_arena arena = {0};
+        const sb_slice sentence =
+            sb_arena_format(&arena, "%s Device %u, %llu in all:%.*s. Please %s.", cause->what,
+                            self->device->info.index, (unsigned long long)total, (int)text.used,
+                            text.buffer, cause->remedy);
+        sb_log(SB_LOG_WARNING, "%s", sentence.data);
+        if (self->tracks != NULL)
+            profiler_tracks_say(true, sentence);
+        sb_arena_free(&arena);
+    }
+    sb_output_discard(&text);
+}
+
+static void say_losses(const profiler_device *self) {
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
+        say_loss(self, &causes[i]);
+}
+
+/* ---- closing ---- */
+
+static void close_device(profiler_device *self) {
+    sb_error error;
+    if (self->device == NULL)
+        return;
+    /* A device that stopped has said why; what it pushed before is still there. */
+    (void)device_wait(self->device, NULL);
+    if (read_all(self, &error) != SB_OK)
+        sb_log(SB_LOG_WARNING, "the profiler of device %u: %s", self->device->info.index,
+               error.message);
+    say_losses(self);
+    profiler_tracks_close(self->tracks);
+    profiler_noc_close(self->noc);
+    profiler_free_kept(self);
+    profiler_clock_free(&self->clock);
+    sb_vector_free(&self->replays);
+}
+
+void device_profiler_close(device_profiler *profiler) {
+    sb_error error;
+    if (profiler == NULL)
+        return;
+    for (uint32_t i = 0; i < profiler->mesh->device_count; i++)
+        close_device(&profiler->devices[i]);
+    if (profiler_log_close(profiler->log, &error) != SB_OK)
+        sb_log(SB_LOG_WARNING, "%s", error.message);
+    profiler_decoder_free(&profiler->decoder);
+    profiler_names_free(&profiler->names);
+    free(profiler->devices);
+    free(profiler->words);
+    free(profiler);
+}
