@@ -24,6 +24,7 @@ void kernel_main(void) {
     const uint32_t count = get_arg_val(0);
     const uint32_t second = OPERATION == RELU ? 0 : 1;
     for (uint32_t i = 0; i < count; i++) {
+        DeviceZoneScopedN("ELEMENTWISE");
         cb_wait_front(0, 1);
         cb_wait_front(second, 1);
         cb_reserve_back(16, 1);

@@ -11,6 +11,7 @@ void kernel_main(void) {
     const uint32_t x = get_absolute_logical_x();
     const uint32_t y = get_absolute_logical_y();
     for (uint32_t i = 0; i < count; i++) {
+        DeviceZoneScopedN("RECEIVE-PAGE");
         noc_semaphore_wait_min(get_semaphore(0), i + 1);
         noc_async_write_page(first + i, &result, landing + i % SLOTS * size);
         noc_async_write_barrier();

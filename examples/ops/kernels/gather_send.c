@@ -15,6 +15,7 @@ void kernel_main(void) {
     const uint32_t x = get_absolute_logical_x();
     const uint32_t y = get_absolute_logical_y();
     for (uint32_t i = 0; i < count; i++) {
+        DeviceZoneScopedN("SEND-PAGE");
         noc_async_read_page(i, &source, page);
         noc_async_read_barrier();
         noc_async_write_page(first + i, &result, page);

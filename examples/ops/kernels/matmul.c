@@ -26,6 +26,7 @@ void kernel_main(void) {
     const uint32_t inner = get_arg_val(0);
     const uint32_t count = get_arg_val(1);
     for (uint32_t tile = 0; tile < count; tile++) {
+        DeviceZoneScopedN("MATMUL");
         cb_reserve_back(16, 1);
         uint32_t *out = (uint32_t *)get_write_ptr(16);
         for (uint32_t i = 0; i < SIDE * SIDE; i++)
@@ -33,7 +34,11 @@ void kernel_main(void) {
         for (uint32_t k = 0; k < inner; k++) {
             cb_wait_front(0, 1);
             cb_wait_front(1, 1);
-            add_product((const uint32_t *)get_read_ptr(0), (const uint32_t *)get_read_ptr(1), out);
+            {
+                DeviceZoneScopedN("MULTIPLY");
+                add_product((const uint32_t *)get_read_ptr(0), (const uint32_t *)get_read_ptr(1),
+                            out);
+            }
             cb_pop_front(0, 1);
             cb_pop_front(1, 1);
         }

@@ -17,6 +17,7 @@ void kernel_main(void) {
     const uint32_t count = get_arg_val(5);
     const uint32_t chosen = get_write_ptr(1);
     for (uint32_t tile = first; tile < first + count; tile++) {
+        DeviceZoneScopedN("READ-ROWS");
         noc_async_read(get_page_noc_addr(tile / columns, &ids), chosen, ROW_BYTES);
         noc_async_read_barrier();
         cb_reserve_back(0, 1);

@@ -15,6 +15,7 @@ void kernel_main(void) {
         const uint32_t row = tile / columns;
         const uint32_t column = tile % columns;
         for (uint32_t k = 0; k < inner; k++) {
+            DeviceZoneScopedN("READ-TILES");
             cb_reserve_back(0, 1);
             cb_reserve_back(1, 1);
             noc_async_read_page(row * inner + k, &a, get_write_ptr(0));

@@ -7,6 +7,7 @@ void kernel_main(void) {
     const uint32_t first = get_arg_val(2);
     const uint32_t count = get_arg_val(3);
     for (uint32_t i = 0; i < count; i++) {
+        DeviceZoneScopedN("READ-TILES");
         for (uint32_t input = 0; input < INPUTS; input++) {
             const interleaved source = {.base = get_arg_val(input), .page_size = size};
             cb_reserve_back(input, 1);

@@ -9,6 +9,7 @@ void kernel_main(void) {
     const uint32_t first = get_arg_val(3);
     const uint32_t count = get_arg_val(4);
     for (uint32_t tile = first; tile < first + count; tile++) {
+        DeviceZoneScopedN("READ-TILE");
         cb_reserve_back(0, 1);
         noc_async_read_page(tile % rows * columns + tile / rows, &source, get_write_ptr(0));
         noc_async_read_barrier();

@@ -87,6 +87,7 @@ void kernel_main(void) {
     const uint32_t first = get_arg_val(3);
     const uint32_t results = OPERATION == REDUCE ? 1 : tiles;
     for (uint32_t band = 0; band < bands; band++) {
+        DeviceZoneScopedN("ROWS");
         cb_wait_front(0, tiles);
         cb_reserve_back(16, results);
         int32_t *in = (int32_t *)get_read_ptr(0);

@@ -6,6 +6,7 @@
 void kernel_main(void) {
     const uint32_t count = get_arg_val(0);
     for (uint32_t tile = 0; tile < count; tile++) {
+        DeviceZoneScopedN("TRANSPOSE");
         cb_wait_front(0, 1);
         cb_reserve_back(16, 1);
         const uint32_t *in = (const uint32_t *)get_read_ptr(0);

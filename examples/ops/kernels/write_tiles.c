@@ -7,6 +7,7 @@ void kernel_main(void) {
     const uint32_t first = get_arg_val(1);
     const uint32_t count = get_arg_val(2);
     for (uint32_t i = 0; i < count; i++) {
+        DeviceZoneScopedN("WRITE-TILE");
         cb_wait_front(OUTPUT, 1);
         noc_async_write_page(first + i, &goal, get_read_ptr(OUTPUT));
         noc_async_writes_flushed();
