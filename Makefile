@@ -49,6 +49,8 @@ bench: build ## measure beside the real tools
 	@echo
 	@$(BUILD)/bin/bench_emu
 	@echo
+	@$(BUILD)/bin/bench_device
+	@echo
 	@python3 bench/view.py --strobe $(STROBE)
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)

@@ -17,6 +17,7 @@ static void profiler_expect_kernel(void) {
 
 #if STROBE_PROCESSOR == MASTER
 
+#define CLOCK_LOW 0xFFB121F0u
 /* NoC 0, the command buffer for writes; see kernel_noc.h. */
 #define NOC(offset) (0xFFB20000u + (offset))
 #define NOC_ACKS NOC(0x204u)
@@ -142,6 +143,7 @@ static bool profiler_push(uint32_t processor) {
  * arrive here are to ours.
  */
 static void profiler_finish(void) {
+    const uint32_t begin = *profiler_word(CLOCK_LOW);
     const uint32_t acks = *profiler_word(NOC_ACKS);
     uint32_t sent = 0;
     volatile uint32_t *control = sb_profiler_control();
@@ -154,6 +156,7 @@ static void profiler_finish(void) {
         profiler_clear(profiler_buffer(i));
     control[SB_PROFILER_RUNS]++;
     control[SB_PROFILER_DONE] = 1;
+    mail()->profiler.push_clocks = *profiler_word(CLOCK_LOW) - begin;
 }
 
 #endif

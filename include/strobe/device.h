@@ -216,7 +216,15 @@ typedef struct sb_profiler_counts {
     uint64_t strange;     /* words that are no markers */
 } sb_profiler_counts;
 
+/* What profiling itself takes, measured when the mesh was opened; clocks. */
+typedef struct sb_profiler_costs {
+    double zone[5];   /* by processor: a zone with nothing in it, beside what is around it */
+    double push;      /* at the end of a program that used all five, behind its last zone */
+    double full_push; /* of a full buffer in the middle of a kernel */
+} sb_profiler_costs;
+
 bool sb_profiler_is_on(const sb_device *device);
+sb_profiler_costs sb_profiler_cost(const sb_device *device);
 /* So far, of one processor. */
 sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core, sb_processor processor);
 /* How certain the times of zones are on the machine's clock: plus or minus so many nanoseconds. */

@@ -42,10 +42,12 @@ static int tear_down(void **state) {
     (void)state;
     char path[256];
     const char *folder = getenv("TT_METAL_PROFILER_DIR");
-    snprintf(path, sizeof path, "%s/.logs/profile_log_device.csv", folder);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/.logs/noc_trace_dev0_ID1.json", folder);
-    unlink(path);
+    static const char *const names[] = {"profile_log_device.csv", "profiler_costs.csv",
+                                        "noc_trace_dev0_ID1.json"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        snprintf(path, sizeof path, "%s/.logs/%s", folder, names[i]);
+        unlink(path);
+    }
     snprintf(path, sizeof path, "%s/.logs", folder);
     rmdir(path);
     rmdir(folder);
@@ -600,7 +602,26 @@ static void names_with_commas_are_refused(void **state) {
     close_bench(&self);
 }
 
+static void costs_are_measured_when_a_mesh_is_opened(void **state) {
+    (void)state;
+    bench self = open_bench("emu:rows=1,cols=1,time=count");
+    const sb_profiler_costs costs = sb_profiler_cost(self.device);
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+        assert_true(costs.zone[i] > 10 && costs.zone[i] <= 40);
+    assert_true(costs.push > 100 && costs.push < 1000);
+    assert_true(costs.full_push > 50 && costs.full_push < 1000);
+    assert_int_equal(total(&self, 1, 1).markers, 0);
+    close_bench(&self);
+}
+
 /* ---- clocks ---- */
+
+/* Ten seconds in which nothing happens, once the emulator has seen that all processors wait. */
+static void pass_ten_seconds(sb_mesh *mesh) {
+    for (uint32_t i = 0; i < 1000; i++)
+        check(device_run(mesh, DEVICE_POLL_CLOCKS, &error));
+    check(device_run(mesh, UINT64_C(10000000000), &error));
+}
 
 /* Ten emulated minutes with drift, offset and skew: times land where they were. */
 static void times_stay_right_over_ten_minutes(void **state) {
@@ -618,7 +639,7 @@ static void times_stay_right_over_ten_minutes(void **state) {
     const double error_ns = sb_profiler_error_ns(device);
     assert_true(error_ns > 0 && error_ns < 1000);
     for (uint32_t i = 0; i < 60; i++) {
-        check(device_run(self.mesh, UINT64_C(10000000000), &error));
+        pass_ten_seconds(self.mesh);
         const double before = (double)sb_device_clock(device);
         check(sb_program_enqueue(program, &error));
         check(sb_device_finish(device, &error));
@@ -656,6 +677,7 @@ int main(void) {
         TEST(many_programs_lose_nothing),
         TEST(old_markers_are_not_sent_again),
         TEST(names_with_commas_are_refused),
+        TEST(costs_are_measured_when_a_mesh_is_opened),
         TEST(times_stay_right_over_ten_minutes),
     };
     return RUN(tests);

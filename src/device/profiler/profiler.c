@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device/profiler/profiler_cost.h"
 #include "device/profiler/profiler_noc.h"
 #include "device/profiler/profiler_tracks.h"
 
@@ -82,15 +83,20 @@ void device_profiler_prepare(sb_device *device) {
         self->noc = profiler_noc_open(self);
 }
 
-static sb_status start_device(profiler_device *self, sb_error *error) {
-    SB_TRY(profiler_clock_open(&self->clock, self->device, self->profiler->options.syncs, error));
-    return profiler_look(self, error);
-}
-
+/* All clocks first: a device that waits looks after the others as well. */
 sb_status device_profiler_start(device_profiler *profiler, sb_error *error) {
-    for (uint32_t i = 0; profiler != NULL && i < profiler->mesh->device_count; i++)
-        SB_TRY(start_device(&profiler->devices[i], error));
-    return SB_OK;
+    if (profiler == NULL)
+        return SB_OK;
+    const uint32_t count = profiler->mesh->device_count;
+    for (uint32_t i = 0; i < count; i++) {
+        profiler_device *self = &profiler->devices[i];
+        SB_TRY(profiler_clock_open(&self->clock, self->device, profiler->options.syncs, error));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        SB_TRY(profiler_measure_costs(&profiler->devices[i], error));
+        SB_TRY(profiler_look(&profiler->devices[i], error));
+    }
+    return profiler->options.writes_files ? profiler_write_costs(profiler, error) : SB_OK;
 }
 
 /* ---- while programs run ---- */
@@ -169,6 +175,8 @@ bool profiler_find_replay(const profiler_device *self, uint32_t number, profiler
 }
 
 void profiler_deliver(profiler_device *self, uint32_t core, const profiler_block *block) {
+    if (self->is_measuring)
+        return;
     if (self->profiler->log != NULL)
         profiler_log_put(self->profiler->log, self, core, block);
     if (self->tracks != NULL)
@@ -215,6 +223,11 @@ sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core,
         (uint32_t)processor >= SB_PROCESSORS)
         return (sb_profiler_counts){0};
     return self->lanes[device_core_index(device, core)][processor].counts;
+}
+
+sb_profiler_costs sb_profiler_cost(const sb_device *device) {
+    const profiler_device *self = profiler_of(device);
+    return self != NULL ? self->costs : (sb_profiler_costs){0};
 }
 
 double sb_profiler_error_ns(const sb_device *device) {

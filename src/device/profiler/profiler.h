@@ -7,6 +7,7 @@
  *   profiler_slots.c    where data is on the device, and fetching it
  *   profiler_decode.c   taking it apart
  *   profiler_keep.c     the newest runs of each processor (mode keep newest)
+ *   profiler_cost.c     what profiling itself takes
  *   profiler_clock.c    clocks of cores, the machine and the host
  *   profiler_log.c      profile_log_device.csv
  *   profiler_tracks.c   zones into a recording of the program (libstrobe)
@@ -50,6 +51,8 @@ typedef struct profiler_device {
     int64_t fetched_ns;           /* when all slots were last read, on the host's clock */
     profiler_lane lanes[DEVICE_MAX_CORES][SB_PROCESSORS];
     profiler_clock clock;
+    sb_profiler_costs costs;
+    bool is_measuring;       /* what is read now is nobody's */
     sb_vector replays;       /* profiler_replay, by number - 1 */
     profiler_tracks *tracks; /* NULL: zones go into no recording */
     profiler_noc *noc;       /* NULL: transfers are not recorded */

@@ -102,7 +102,7 @@ static size_t find_sentinel(const profiler_decoder *self, size_t at) {
         const size_t words = words_of((profiler_type)(self->words[at] >> 28 & 7));
         at += words > 0 ? words : 2;
     }
-    return at;
+    return at < self->count ? at : self->count;
 }
 
 typedef struct late_ends {
@@ -164,7 +164,7 @@ bool profiler_decode_next(profiler_decoder *self, profiler_block *block) {
     const size_t end = find_sentinel(self, first);
     late_ends late = {.count = 0};
     reserve(self, (end - first) / 2 + 3);
-    size_t count = read_markers(self, first, end < self->count ? end : self->count, &late);
+    size_t count = read_markers(self, first, end, &late);
     count = add_late(self, count, &late);
     if (late.has_totals)
         date_totals(self->markers, count);

@@ -67,7 +67,7 @@ void profiler_keep(profiler_device *self, uint32_t core, uint32_t processor, con
     if (lane->kept.element_size == 0)
         lane->kept = sb_vector_of(sizeof(kept_block));
     for (size_t begin = 0; profiler_decode_next(decoder, &block);) {
-        const size_t end = decoder->at < count ? decoder->at : count;
+        const size_t end = decoder->at;
         add_block(lane, words + begin, end - begin, block.count, now);
         begin = end;
         while (lane->kept_runs > self->profiler->options.programs)

@@ -124,7 +124,7 @@ void profiler_decode(profiler_device *self, uint32_t core, uint32_t processor,
 static void take_words(profiler_device *self, uint32_t core, uint32_t processor, size_t count,
                        uint64_t now) {
     device_profiler *profiler = self->profiler;
-    if (profiler->options.mode == PROFILER_KEEP_NEWEST)
+    if (profiler->options.mode == PROFILER_KEEP_NEWEST && !self->is_measuring)
         profiler_keep(self, core, processor, profiler->words, count, now);
     else
         profiler_decode(self, core, processor, profiler->words, count, now);
