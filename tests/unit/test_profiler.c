@@ -593,6 +593,36 @@ static void old_markers_are_not_sent_again(void **state) {
     free(log.rows);
 }
 
+/* Where a kernel hangs is seen from the zones it has begun. */
+static void a_program_that_hangs_leaves_its_zones(void **state) {
+    (void)state;
+    static const char source[] =
+        KERNEL "void kernel_main(void) {\n"
+               "    { DeviceZoneScopedN(\"DONE\"); DeviceTimestampedData(\"VALUE\", 5); }\n"
+               "    DeviceZoneScopedN(\"STUCK\");\n"
+               "    noc_semaphore_wait(get_semaphore(0), 9);\n"
+               "}\n";
+    bench self = open_bench("emu:rows=1,cols=1");
+    sb_program *before = sb_program_create(self.device);
+    uint32_t number = 0;
+    check(sb_program_add_kernel(
+        before, &(sb_kernel_options){.source = ZONES_KERNEL("50"), .cores = one_core}, &number,
+        &error));
+    check(sb_program_enqueue(before, &error));
+    add_kernel(&self, source, 1, one_core);
+    check(sb_program_enqueue(self.program, &error));
+    assert_int_equal(sb_device_finish(self.device, &error), SB_ERR_DEVICE);
+    sb_program_destroy(before);
+    close_bench(&self);
+    const device_log log = read_log();
+    assert_int_equal(count_rows(&log, "BRISC", "TEST-FULL", "ZONE_END"), 50);
+    assert_int_equal(log.count, 104 + 6);
+    assert_string_equal(log.rows[log.count - 1].zone, "STUCK");
+    assert_int_equal(find_row(&log, "BRISC", "VALUE", "TS_DATA")->data, 5);
+    assert_int_equal(count_rows(&log, "BRISC", "STUCK", "ZONE_END"), 0);
+    free(log.rows);
+}
+
 static void names_with_commas_are_refused(void **state) {
     (void)state;
     bench self = open_bench("emu:rows=1,cols=1");
@@ -676,6 +706,7 @@ int main(void) {
         TEST(the_newest_programs_are_kept),
         TEST(many_programs_lose_nothing),
         TEST(old_markers_are_not_sent_again),
+        TEST(a_program_that_hangs_leaves_its_zones),
         TEST(names_with_commas_are_refused),
         TEST(costs_are_measured_when_a_mesh_is_opened),
         TEST(times_stay_right_over_ten_minutes),

@@ -101,10 +101,16 @@ sb_status device_profiler_start(device_profiler *profiler, sb_error *error) {
 
 /* ---- while programs run ---- */
 
-/* Programs that are fetched are complete. */
+/* What was delivered is in its files, whatever happens to this process. */
+static sb_status write_out(profiler_device *self, sb_error *error) {
+    if (self->noc != NULL)
+        SB_TRY(profiler_noc_write(self->noc, error));
+    return self->profiler->log != NULL ? profiler_log_flush(self->profiler->log, error) : SB_OK;
+}
+
 static sb_status fetch(profiler_device *self, sb_error *error) {
     SB_TRY(profiler_fetch(self, error));
-    return self->noc != NULL ? profiler_noc_write(self->noc, error) : SB_OK;
+    return write_out(self, error);
 }
 
 sb_status device_profiler_before_launch(sb_device *device, sb_error *error) {
@@ -116,7 +122,8 @@ sb_status device_profiler_before_launch(sb_device *device, sb_error *error) {
         return SB_OK;
     if (self->launches_until_look == 0)
         SB_TRY(profiler_look(self, error));
-    if (self->launches_until_look == 0 || sb_clock_ns() - self->fetched_ns > FETCH_NS) {
+    const bool is_late = self->tracks != NULL && sb_clock_ns() - self->fetched_ns > FETCH_NS;
+    if (self->launches_until_look == 0 || is_late) {
         SB_TRY(fetch(self, error));
         SB_TRY(profiler_look(self, error));
     }
@@ -197,19 +204,13 @@ static sb_status read_all(profiler_device *self, sb_error *error) {
     if (self->profiler->options.mode == PROFILER_KEEP_NEWEST)
         profiler_deliver_kept(self);
     SB_TRY(profiler_look(self, error));
-    return self->noc != NULL ? profiler_noc_write(self->noc, error) : SB_OK;
+    return write_out(self, error);
 }
 
 sb_status sb_read_profiler(sb_device *device, sb_error *error) {
     profiler_device *self = profiler_of(device);
     SB_TRY(device_wait(device, error));
-    if (self == NULL)
-        return SB_OK;
-    SB_TRY(read_all(self, error));
-    const device_profiler *profiler = self->profiler;
-    return profiler->log != NULL && profiler->options.dumps_mid_run
-               ? profiler_log_flush(profiler->log, error)
-               : SB_OK;
+    return self != NULL ? read_all(self, error) : SB_OK;
 }
 
 bool sb_profiler_is_on(const sb_device *device) {
@@ -307,9 +308,9 @@ static void close_device(profiler_device *self) {
     sb_error error;
     if (self->device == NULL)
         return;
-    /* A device that stopped has said why; what it pushed before is still there. */
-    (void)device_wait(self->device, NULL);
-    if (read_all(self, &error) != SB_OK)
+    /* A device that stopped has said why; what it recorded is still there. */
+    const bool has_stopped = device_wait(self->device, NULL) != SB_OK;
+    if ((has_stopped && profiler_salvage(self, &error) != SB_OK) || read_all(self, &error) != SB_OK)
         sb_log(SB_LOG_WARNING, "the profiler of device %u: %s", self->device->info.index,
                error.message);
     say_losses(self);

@@ -103,6 +103,8 @@ sb_status profiler_fetch(profiler_device *self, sb_error *error);
 /* Answers the requests of one core. */
 sb_status profiler_serve_core(profiler_device *self, uint32_t core, bool *has_served,
                               sb_error *error);
+/* Takes what is in the buffers of cores that stopped in the middle of a program. */
+sb_status profiler_salvage(profiler_device *self, sb_error *error);
 /* Looks how full the slots are. */
 sb_status profiler_look(profiler_device *self, sb_error *error);
 

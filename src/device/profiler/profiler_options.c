@@ -29,7 +29,6 @@ static const variable variables[] = {
     {"TT_METAL_DEVICE_PROFILER", FLAG(is_on), false, NULL},
     {"TT_METAL_PROFILER_SYNC", FLAG(syncs), false, NULL},
     {"TT_METAL_PROFILER_SUM", FLAG(adds_up), false, NULL},
-    {"TT_METAL_PROFILER_MID_RUN_DUMP", FLAG(dumps_mid_run), false, NULL},
     {"TT_METAL_PROFILER_TRACE_TRACKING", FLAG(tracks_traces), false, NULL},
     {"TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", FLAG(writes_files), true, NULL},
     {"TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY", FLAG(pushes), true, NULL},
@@ -49,6 +48,8 @@ static const variable variables[] = {
     {"TT_METAL_NOC_DEBUG_DUMP", NO_FLAG, false,
      "TT_METAL_DEVICE_PROFILER_NOC_EVENTS records transfers, and drops none"},
     {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false, "the machine has no performance counters"},
+    {"TT_METAL_PROFILER_MID_RUN_DUMP", NO_FLAG, false,
+     "what is read is always written to the files at once"},
     {"TT_METAL_TRACY_MID_RUN_PUSH", NO_FLAG, false, "zones are always pushed when they are read"},
 };
 

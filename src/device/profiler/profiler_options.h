@@ -23,7 +23,6 @@ typedef struct profiler_options {
     uint32_t programs; /* that slots are made for, and that keep newest keeps */
     bool syncs;
     bool adds_up;
-    bool dumps_mid_run;
     bool tracks_traces; /* messages about traces */
     bool writes_files;
     bool pushes; /* zones into a recording of the program */

@@ -240,3 +240,53 @@ sb_status profiler_serve_core(profiler_device *self, uint32_t core, bool *has_se
     }
     return SB_OK;
 }
+
+/* ---- after a stop ---- */
+
+static uint64_t marker_time(const uint32_t *words) {
+    return (uint64_t)(words[0] & 0xFFF) << 32 | words[1];
+}
+
+/*
+ * How far a buffer holds markers of the run that has not ended. Only the kernel knows where it is,
+ * but what lies behind is of earlier runs, and older than this one's start.
+ */
+static uint32_t salvaged_words(const uint32_t *words) {
+    if (words[SB_PROFILER_MAIN_START] == SB_MARKER_FILLER)
+        return 0;
+    uint64_t time = marker_time(words + SB_PROFILER_MAIN_START);
+    uint32_t at = SB_PROFILER_FIRST;
+    while (at < SB_PROFILER_WORDS && (words[at] & SB_MARKER_VALID) != 0 &&
+           words[at] != SB_MARKER_FILLER && marker_time(words + at) >= time) {
+        const bool has_value = (words[at] >> SB_MARKER_TYPE_SHIFT & 7) == PROFILER_DATA;
+        time = marker_time(words + at);
+        at += has_value ? 4 : 2;
+    }
+    return at < SB_PROFILER_WORDS ? at : SB_PROFILER_WORDS;
+}
+
+static sb_status salvage_core(profiler_device *self, uint32_t core, sb_error *error) {
+    const sb_core place = profiler_core_at(self->device, core);
+    uint32_t *words = self->profiler->words;
+    uint64_t now = 0;
+    SB_TRY(profiler_clock_read(self->device, place, &now, error));
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
+        SB_TRY(sb_device_read_l1(self->device, place,
+                                 SB_L1_PROFILER_BUFFERS + i * SB_L1_PROFILER_BUFFER_BYTES, words,
+                                 SB_L1_PROFILER_BUFFER_BYTES, error));
+        const uint32_t count = salvaged_words(words);
+        if (count > 0)
+            take_words(self, core, i, count, now);
+    }
+    return SB_OK;
+}
+
+/* What is in the slots is older, and comes first. */
+sb_status profiler_salvage(profiler_device *self, sb_error *error) {
+    for (uint32_t core = 0; core < core_count(self->device); core++) {
+        SB_TRY(fetch_core(self, core, error));
+        SB_TRY(salvage_core(self, core, error));
+        profiler_delivered(self, core);
+    }
+    return SB_OK;
+}
