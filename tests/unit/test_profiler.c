@@ -43,6 +43,7 @@ static int tear_down(void **state) {
     char path[256];
     const char *folder = getenv("TT_METAL_PROFILER_DIR");
     static const char *const names[] = {"profile_log_device.csv", "profiler_costs.csv",
+                                        "zone_src_locations.log", "sync_device_info.csv",
                                         "noc_trace_dev0_ID1.json"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(path, sizeof path, "%s/.logs/%s", folder, names[i]);
@@ -361,6 +362,34 @@ static void programs_keep_the_ids_they_were_given(void **state) {
     for (size_t i = 0; i < log.count; i++)
         assert_int_equal(log.rows[i].program, (i / 4 + 1) << 10);
     free(log.rows);
+}
+
+static sb_file open_log(const char *name) {
+    char path[256];
+    sb_file file;
+    snprintf(path, sizeof path, "%s/.logs/%s", getenv("TT_METAL_PROFILER_DIR"), name);
+    check(sb_file_open(&file, path, &error));
+    return file;
+}
+
+static void files_beside_the_log_are_written(void **state) {
+    (void)state;
+    setenv("TT_METAL_PROFILER_SYNC", "1", 1);
+    bench self = open_bench("emu:rows=1,cols=1");
+    add_kernel(&self, ZONES_KERNEL("1"), 1, one_core);
+    run(&self, 1);
+    close_bench(&self);
+    sb_file file = open_log("zone_src_locations.log");
+    check_contains(file.text, "'#pragma message: TEST-FULL,test.c,4,KERNEL_PROFILER'\n");
+    check_contains(file.text, "'#pragma message: BRISC-FW,strobe/firmware.c,");
+    sb_file_close(&file);
+    file = open_log("sync_device_info.csv");
+    size_t lines = 0;
+    for (size_t i = 0; i < file.text.size; i++)
+        lines += file.text.data[i] == '\n' ? 1 : 0;
+    assert_int_equal(lines, 1 + 249);
+    check_contains(file.text, "1.000000000000000");
+    sb_file_close(&file);
 }
 
 static void replays_are_told_apart(void **state) {
@@ -698,6 +727,7 @@ int main(void) {
         TEST(data_and_events_carry_their_values),
         TEST(sums_are_one_figure_per_run),
         TEST(programs_keep_the_ids_they_were_given),
+        TEST(files_beside_the_log_are_written),
         TEST(replays_are_told_apart),
         TEST(transfers_are_written_as_json),
         TEST(ten_thousand_zones_in_a_kernel_are_all_there),

@@ -8,6 +8,7 @@
 
 #include "device/profiler/profiler_cost.h"
 #include "device/profiler/profiler_noc.h"
+#include "device/profiler/profiler_side.h"
 #include "device/profiler/profiler_tracks.h"
 
 /* Processors named in a warning; the rest is counted. */
@@ -96,7 +97,10 @@ sb_status device_profiler_start(device_profiler *profiler, sb_error *error) {
         SB_TRY(profiler_measure_costs(&profiler->devices[i], error));
         SB_TRY(profiler_look(&profiler->devices[i], error));
     }
-    return profiler->options.writes_files ? profiler_write_costs(profiler, error) : SB_OK;
+    if (!profiler->options.writes_files)
+        return SB_OK;
+    SB_TRY(profiler_write_costs(profiler, error));
+    return profiler_write_sync(profiler, error);
 }
 
 /* ---- while programs run ---- */
@@ -327,6 +331,8 @@ void device_profiler_close(device_profiler *profiler) {
         return;
     for (uint32_t i = 0; i < profiler->mesh->device_count; i++)
         close_device(&profiler->devices[i]);
+    if (profiler->log != NULL && profiler_write_locations(profiler, &error) != SB_OK)
+        sb_log(SB_LOG_WARNING, "%s", error.message);
     if (profiler_log_close(profiler->log, &error) != SB_OK)
         sb_log(SB_LOG_WARNING, "%s", error.message);
     profiler_decoder_free(&profiler->decoder);

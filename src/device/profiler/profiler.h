@@ -10,6 +10,7 @@
  *   profiler_cost.c     what profiling itself takes
  *   profiler_clock.c    clocks of cores, the machine and the host
  *   profiler_log.c      profile_log_device.csv
+ *   profiler_side.c     files beside it
  *   profiler_tracks.c   zones into a recording of the program (libstrobe)
  *   profiler_noc.c      transfers, as JSON
  *
