@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/report_costs.h"
 #include "report/report_model.h"
 
 /* ---- from one execution to the next, per core ---- */
@@ -304,9 +305,20 @@ void report_put_core_stats(sb_report *report, sb_output *output) {
 
 /* ---- zones ---- */
 
+/* The mean without what the profiler took for the zones inside; only where that is known. */
+static void put_corrected(sb_output *output, const struct report_zone_sum *sum, double cost,
+                          double clock) {
+    const double inner = (double)sum->inner * cost;
+    const double total = (double)sum->total > inner ? (double)sum->total - inner : 0;
+    sb_put_format(output, ",%" PRIu64, sum->inner);
+    put_number(output, total * 1000 / clock / (double)sum->count);
+}
+
 void report_put_zone_stats(sb_report *report, sb_output *output) {
     const double clock = (double)report->device.log.clock_mhz;
-    sb_put_text(output, "zone,processor,count,total_ns,min_ns,mean_ns,max_ns\r\n");
+    const report_costs costs = report_read_costs(report->log_folder);
+    sb_put_text(output, "zone,processor,count,total_ns,min_ns,mean_ns,max_ns");
+    sb_put_text(output, costs.is_known ? ",inner_zones,corrected_mean_ns\r\n" : "\r\n");
     for (size_t i = 0; i < report->device.zones.count && clock > 0; i++) {
         const report_zone *zone = sb_vector_at(&report->device.zones, i);
         for (int k = 0; k < REPORT_PROCESSORS; k++) {
@@ -320,6 +332,8 @@ void report_put_zone_stats(sb_report *report, sb_output *output) {
             put_number(output, (double)sum->min * 1000 / clock);
             put_number(output, (double)sum->total * 1000 / clock / (double)sum->count);
             put_number(output, (double)sum->max * 1000 / clock);
+            if (costs.is_known)
+                put_corrected(output, sum, costs.zone[k], clock);
             sb_put_text(output, "\r\n");
         }
     }

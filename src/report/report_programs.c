@@ -38,6 +38,7 @@ typedef struct stream {
     size_t depth;
     struct open_zone {
         uint32_t zone;
+        uint32_t inner; /* zones that have ended inside */
         uint64_t time;
     } open[MAX_STACK];
 } stream;
@@ -382,13 +383,15 @@ static void take_meta(report_device_log *read, stream *from, const report_marker
 
 /* ---- durations of zones, whatever they are called ---- */
 
-static void add_duration(report_zone *zone, report_processor processor, uint64_t cycles) {
+static void add_duration(report_zone *zone, report_processor processor, uint64_t cycles,
+                         uint32_t inner) {
     struct report_zone_sum *sum = &zone->sums[processor];
     if (sum->count == 0 || cycles < sum->min)
         sum->min = cycles;
     if (cycles > sum->max)
         sum->max = cycles;
     sum->total += cycles;
+    sum->inner += inner;
     sum->count++;
 }
 
@@ -396,16 +399,19 @@ static void time_zone(report_device_log *read, stream *from, uint32_t zone,
                       const report_marker *marker) {
     if (marker->type == REPORT_MARKER_START) {
         if (from->depth < MAX_STACK)
-            from->open[from->depth++] = (struct open_zone){zone, marker->time};
+            from->open[from->depth++] = (struct open_zone){.zone = zone, .time = marker->time};
         return;
     }
     for (size_t i = from->depth; i > 0; i--) {
         if (from->open[i - 1].zone != zone)
             continue;
         from->depth = i - 1;
-        if (marker->time >= from->open[i - 1].time)
+        const struct open_zone *open = &from->open[i - 1];
+        if (i > 1)
+            from->open[i - 2].inner += open->inner + 1;
+        if (marker->time >= open->time)
             add_duration(sb_vector_at(&read->zones, zone), from->processor,
-                         marker->time - from->open[i - 1].time);
+                         marker->time - open->time, open->inner);
         return;
     }
 }

@@ -60,6 +60,7 @@ typedef struct report_zone {
         uint64_t total;
         uint64_t min;
         uint64_t max;
+        uint64_t inner;        /* zones that ran inside, at any depth */
     } sums[REPORT_PROCESSORS]; /* of its durations in cycles */
 } report_zone;
 

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "report/report_costs.h"
 #include "report/report_model.h"
 
 static json_t *text_or_null(const char *text) {
@@ -112,6 +113,23 @@ static json_t *describe_device_overhead(const sb_report *report) {
     return object;
 }
 
+/* What of durations and gaps is the profiler's own doing. */
+static json_t *describe_costs(const sb_report *report) {
+    const double clock = (double)report->device.log.clock_mhz;
+    const report_costs costs = report_read_costs(report->log_folder);
+    if (!costs.is_known || clock <= 0)
+        return json_null();
+    json_t *object = json_object();
+    json_t *zones = json_object();
+    for (int i = 0; i < REPORT_PROCESSORS; i++)
+        if (costs.zone[i] > 0)
+            json_object_set_new(zones, report_processor_name((report_processor)i),
+                                json_real(costs.zone[i] * 1000 / clock));
+    json_object_set_new(object, "zone_ns", zones);
+    json_object_set_new(object, "push_in_op_to_op_gap_ns", json_real(costs.push * 1000 / clock));
+    return object;
+}
+
 static json_t *describe_overhead(const sb_report *report) {
     const report_clocks *clocks = &report->clocks;
     json_t *object = json_object();
@@ -119,6 +137,7 @@ static json_t *describe_overhead(const sb_report *report) {
     for (size_t i = 0; i < clocks->clocks.count; i++)
         sync_ns += ((report_clock *)sb_vector_at(&clocks->clocks, i))->write_ns;
     json_object_set_new(object, "device", describe_device_overhead(report));
+    json_object_set_new(object, "costs", describe_costs(report));
     json_object_set_new(object, "sync_ns",
                         clocks->clocks.count > 0 ? json_real(sync_ns) : json_null());
     return object;

@@ -9,4 +9,6 @@ unset TT_METAL_PROFILER_SYCN TT_METAL_PROFILER_ACCUMULATE
 head -n 2 out/.logs/profile_log_device.csv
 cut -d, -f 4,11,12 out/.logs/profile_log_device.csv | grep -E 'MULTIPLY|FRONT' | sort | uniq -c
 "$strobe" report out -n gpt --no-date 2>&1 | head -n 1
+head -n 1 out/reports/gpt/zone_stats.csv
+grep push out/reports/gpt/report.json
 "$strobe" info run.rec | grep -E '^(devices|lanes|device zones)'
