@@ -227,7 +227,10 @@ bool sb_profiler_is_on(const sb_device *device);
 sb_profiler_costs sb_profiler_cost(const sb_device *device);
 /* So far, of one processor. */
 sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core, sb_processor processor);
-/* How certain the times of zones are on the machine's clock: plus or minus so many nanoseconds. */
+/*
+ * How certain the times of zones are on the machine's clock: plus or minus so many nanoseconds.
+ * 0: clocks are not compared (TT_METAL_PROFILER_SYNC).
+ */
 double sb_profiler_error_ns(const sb_device *device);
 
 /* ---- traces ---- */

@@ -136,7 +136,7 @@ static inline uint64_t sb_noc_own(uint32_t address) {
 
 /* Begins to read size bytes from a NoC address into L1. */
 static inline void noc_async_read(uint64_t from, uint32_t to, uint32_t size) {
-    sb_record_noc_event(SB_NOC_EVENT_READ, from, size);
+    sb_record_noc_event(SB_NOC_EVENT_READ, from, size, false);
     while (size > 0) {
         const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
         sb_noc_packet(SB_BUFFER_READ, SB_CONTROL_RESPONSE | SB_CONTROL_STATIC_CHANNEL, from,
@@ -156,7 +156,7 @@ static inline void noc_async_read_barrier(void) {
 
 /* Begins to write size bytes of L1 to a NoC address. */
 static inline void noc_async_write(uint32_t from, uint64_t to, uint32_t size) {
-    sb_record_noc_event(SB_NOC_EVENT_WRITE, to, size);
+    sb_record_noc_event(SB_NOC_EVENT_WRITE, to, size, false);
     while (size > 0) {
         const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
         sb_noc_packet(SB_BUFFER_WRITE,
@@ -176,6 +176,7 @@ static inline void noc_async_write(uint32_t from, uint64_t to, uint32_t size) {
  * for it and the receiver has to find out by itself.
  */
 static inline void noc_async_write_posted(uint32_t from, uint64_t to, uint32_t size) {
+    sb_record_noc_event(SB_NOC_EVENT_WRITE, to, size, true);
     while (size > 0) {
         const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
         sb_noc_packet(SB_BUFFER_WRITE,
@@ -191,7 +192,7 @@ static inline void noc_async_write_posted(uint32_t from, uint64_t to, uint32_t s
 /* Writes to all tiles of get_noc_multicast_addr but this one; count is how many these are. */
 static inline void noc_async_write_multicast(uint32_t from, uint64_t to, uint32_t size,
                                              uint32_t count) {
-    sb_record_noc_event(SB_NOC_EVENT_WRITE_MULTICAST, to, size);
+    sb_record_noc_event(SB_NOC_EVENT_WRITE_MULTICAST, to, size, false);
     while (size > 0) {
         const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
         sb_noc_packet(SB_BUFFER_WRITE,

@@ -132,7 +132,8 @@ enum { SB_NOC_EVENT_READ = 1, SB_NOC_EVENT_WRITE = 11, SB_NOC_EVENT_WRITE_MULTIC
 
 #ifdef PROFILE_NOC_EVENTS
 /* address is where it goes to or comes from; of a multicast, the corners. */
-static inline void sb_record_noc_event(uint32_t type, uint64_t address, uint32_t size) {
+static inline void sb_record_noc_event(uint32_t type, uint64_t address, uint32_t size,
+                                       bool is_posted) {
     const uint32_t high = (uint32_t)(address >> 32);
     const uint32_t units = size / 32 + (size % 32 != 0 ? 1u : 0u);
     const bool is_multicast = type == SB_NOC_EVENT_WRITE_MULTICAST;
@@ -143,12 +144,12 @@ static inline void sb_record_noc_event(uint32_t type, uint64_t address, uint32_t
         type | (first & 63) << 8 | (first >> 6 & 63) << 16 | (is_multicast ? last & 63 : 0) << 24;
     const uint32_t upper = (is_multicast ? last >> 6 & 63 : 0) |
                            (channel << 4 | (STROBE_NOC + 1)) << 8 |
-                           (units < 255 ? units : 255u) << 16;
+                           (units < 255 ? units : 255u) << 16 | (is_posted ? 1u << 24 : 0u);
     sb_record_data(SB_MARKER_VALID | SB_MARKER_NOC_EVENT << SB_MARKER_ID_SHIFT,
                    (uint64_t)upper << 32 | lower);
 }
 #else
-#define sb_record_noc_event(type, address, size) ((void)0)
+#define sb_record_noc_event(type, address, size, is_posted) ((void)0)
 #endif
 
 #endif

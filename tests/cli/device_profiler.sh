@@ -12,3 +12,7 @@ cut -d, -f 4,11,12 out/.logs/profile_log_device.csv | grep -E 'MULTIPLY|FRONT' |
 head -n 1 out/reports/gpt/zone_stats.csv
 grep push out/reports/gpt/report.json
 "$strobe" info run.rec | grep -E '^(devices|lanes|device zones)'
+# Zones last as long in the recording as in the log.
+awk -F, '$11 == "MULTIPLY" { total += $12 == "ZONE_END" ? $6 : -$6 } END { print total }' \
+    out/.logs/profile_log_device.csv
+"$strobe" export -g run.rec | awk -F, '$1 == "MULTIPLY" { total += $4 } END { print total }'

@@ -15,19 +15,21 @@
 #define NAMED_LANES 4
 /* Readers of a recording take times that go back by two seconds for a clock that ran over. */
 #define FETCH_NS INT64_C(1000000000)
+/* Clocks by which cores may differ before it is worth a warning. */
+#define LARGE_SKEW 1000
 
 /* ---- names of places ---- */
 
 sb_core profiler_physical(sb_core core) {
     static const uint8_t x[8] = {1, 2, 3, 4, 6, 7, 8, 9};
     static const uint8_t y[10] = {1, 2, 3, 4, 5, 7, 8, 9, 10, 11};
-    return (sb_core){x[core.x & 7], y[core.y % 10]};
+    return (sb_core){x[core.x], y[core.y]};
 }
 
 const char *profiler_processor_text(uint32_t processor) {
     static const char *const names[SB_PROCESSORS] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1",
                                                      "TRISC_2"};
-    return names[processor % SB_PROCESSORS];
+    return names[processor];
 }
 
 static uint32_t core_count(const profiler_device *self) {
@@ -84,6 +86,19 @@ void device_profiler_prepare(sb_device *device) {
         self->noc = profiler_noc_open(self);
 }
 
+/* It is taken out of all times here, but other tools that read the log do not know of it. */
+static void warn_of_skew(const profiler_device *self) {
+    int64_t most = 0;
+    for (uint32_t i = 0; i < core_count(self); i++)
+        if (llabs(self->clock.skews[i]) > most)
+            most = llabs(self->clock.skews[i]);
+    if (most > LARGE_SKEW)
+        sb_log(SB_LOG_WARNING,
+               "clocks of the cores of device %u differ by up to %lld: compare times in "
+               "profile_log_device.csv only within a core",
+               self->device->info.index, (long long)most);
+}
+
 /* All clocks first: a device that waits looks after the others as well. */
 sb_status device_profiler_start(device_profiler *profiler, sb_error *error) {
     if (profiler == NULL)
@@ -92,6 +107,7 @@ sb_status device_profiler_start(device_profiler *profiler, sb_error *error) {
     for (uint32_t i = 0; i < count; i++) {
         profiler_device *self = &profiler->devices[i];
         SB_TRY(profiler_clock_open(&self->clock, self->device, profiler->options.syncs, error));
+        warn_of_skew(self);
     }
     for (uint32_t i = 0; i < count; i++) {
         SB_TRY(profiler_measure_costs(&profiler->devices[i], error));

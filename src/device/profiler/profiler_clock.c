@@ -152,11 +152,13 @@ sb_status profiler_clock_open(profiler_clock *self, sb_device *device, bool sync
             SB_TRY(device_run(device->mesh, SAMPLE_CLOCKS, error));
     }
     self->line = profiler_fit_line(sb_vector_at(&self->samples, 0), self->samples.count);
+    push_anchor(self, sb_vector_at(&self->samples, self->samples.count - 1));
+    if (!syncs)
+        return SB_OK;
     const double ns_per_clock = 1000.0 / device->info.clock_mhz;
     self->error_ns =
         READING_ERROR_NS + (longest / 2 + OUTLIER * self->line.residual) * ns_per_clock;
-    push_anchor(self, sb_vector_at(&self->samples, self->samples.count - 1));
-    return syncs ? measure_skews(self, device, error) : SB_OK;
+    return measure_skews(self, device, error);
 }
 
 void profiler_clock_free(profiler_clock *self) {
@@ -192,9 +194,9 @@ static void keep_last(sb_vector *vector, size_t count) {
     vector->count = count;
 }
 
-void profiler_clock_forget(profiler_clock *self) {
-    keep_last(&self->anchors, 2);
-    keep_last(&self->launches, 1);
+void profiler_clock_forget(profiler_clock *self, size_t programs) {
+    keep_last(&self->anchors, 2 + programs);
+    keep_last(&self->launches, 1 + programs);
 }
 
 /* ---- converting ---- */

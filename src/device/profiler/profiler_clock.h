@@ -48,7 +48,7 @@ typedef struct profiler_clock {
     clock_line line;
     sb_vector anchors; /* clock_sample: taken since the oldest marker not read yet, by time */
     int64_t skews[DEVICE_MAX_CORES];
-    double error_ns;    /* times of markers are that certain */
+    double error_ns;    /* times of markers are that certain; 0: clocks are not compared */
     sb_vector launches; /* clock_launch: since the oldest program that is not read yet */
 } profiler_clock;
 
@@ -59,8 +59,8 @@ sb_status profiler_clock_read(sb_device *device, sb_core core, uint64_t *clock, 
 /* Another look, if the last one is a while ago. */
 sb_status profiler_clock_follow(profiler_clock *self, sb_device *device, sb_error *error);
 void profiler_clock_launched(profiler_clock *self, const sb_device *device);
-/* Everything is read: what belongs to it may be forgotten. */
-void profiler_clock_forget(profiler_clock *self);
+/* All but the newest programs are written: what belongs to the others may be forgotten. */
+void profiler_clock_forget(profiler_clock *self, size_t programs);
 /* A core's time on the machine's clock. */
 double profiler_clock_machine(const profiler_clock *self, uint32_t core, uint64_t time);
 /* And on the host's, in nanoseconds. */

@@ -174,7 +174,9 @@ sb_status profiler_fetch(profiler_device *self, sb_error *error) {
         SB_TRY(fetch_core(self, core, error));
         profiler_delivered(self, core);
     }
-    profiler_clock_forget(&self->clock);
+    const profiler_options *options = &self->profiler->options;
+    profiler_clock_forget(&self->clock,
+                          options->mode == PROFILER_KEEP_NEWEST ? options->programs : 0);
     self->fetched_ns = sb_clock_ns();
     return SB_OK;
 }
