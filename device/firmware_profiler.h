@@ -10,9 +10,21 @@
 
 #ifdef PROFILE_KERNEL
 
+#ifdef PROFILE_ACCUMULATES
+static uint32_t profiler_base(uint32_t processor) {
+    return mail()->profiler.base[processor];
+}
+#else
+static uint32_t profiler_base(uint32_t processor) {
+    (void)processor;
+    return 0;
+}
+#endif
+
 /* How much of the buffer will be pushed, unless the kernel says more. */
 static void profiler_expect_kernel(void) {
-    sb_profiler_control()[SB_PROFILER_USED + STROBE_PROCESSOR] = SB_PROFILER_FIRST;
+    sb_profiler_control()[SB_PROFILER_USED + STROBE_PROCESSOR] =
+        profiler_base(STROBE_PROCESSOR) + SB_PROFILER_FIRST;
 }
 
 #if STROBE_PROCESSOR == MASTER
@@ -33,8 +45,13 @@ static volatile uint32_t *profiler_buffer(uint32_t processor) {
     return profiler_word(SB_L1_PROFILER_BUFFERS + processor * SB_L1_PROFILER_BUFFER_BYTES);
 }
 
-/* A guaranteed marker that is not written must not look like one. */
-static void profiler_clear(volatile uint32_t *buffer) {
+/* The next run begins here. A guaranteed marker that is not written must not look like one. */
+static void profiler_prepare(uint32_t processor) {
+    volatile uint32_t *buffer = profiler_buffer(processor) + profiler_base(processor);
+    if (profiler_base(processor) != 0) {
+        buffer[0] = 0;
+        buffer[1] = 0;
+    }
     for (uint32_t i = SB_PROFILER_MAIN_START; i < SB_PROFILER_FIRST; i += 2) {
         buffer[i] = SB_MARKER_FILLER;
         buffer[i + 1] = 0;
@@ -44,10 +61,9 @@ static void profiler_clear(volatile uint32_t *buffer) {
 static void profiler_start(void) {
     const uint32_t own = *profiler_word(NOC_OWN_PLACE);
     for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
-        volatile uint32_t *buffer = profiler_buffer(i);
-        buffer[0] = 0;
-        buffer[1] = 0;
-        profiler_clear(buffer);
+        profiler_buffer(i)[0] = 0;
+        profiler_buffer(i)[1] = 0;
+        profiler_prepare(i);
     }
     sb_profiler_control()[SB_PROFILER_X] = own & 63;
     sb_profiler_control()[SB_PROFILER_Y] = own >> 6 & 63;
@@ -59,10 +75,11 @@ static void profiler_begin(uint32_t processors) {
     const uint32_t program = mail()->launch.program_id;
     for (uint32_t i = 0; i < SB_PROCESSORS; i++)
         if (i == MASTER || (processors >> i & 1) != 0) {
-            profiler_buffer(i)[SB_PROFILER_IDENTITY] = identity | i;
-            profiler_buffer(i)[SB_PROFILER_PROGRAM] = program;
+            volatile uint32_t *run = profiler_buffer(i) + profiler_base(i);
+            run[SB_PROFILER_IDENTITY] = identity | i;
+            run[SB_PROFILER_PROGRAM] = program;
         }
-    sb_profiler_control()[SB_PROFILER_USED + MASTER] = SB_PROFILER_FIRST;
+    sb_profiler_control()[SB_PROFILER_USED + MASTER] = profiler_base(MASTER) + SB_PROFILER_FIRST;
 }
 
 static void profiler_send(uint32_t from, uint32_t to, uint32_t bytes) {
@@ -138,22 +155,62 @@ static bool profiler_push(uint32_t processor) {
     return true;
 }
 
+#ifdef PROFILE_ACCUMULATES
+
+/* Words that the next run finds at least. */
+#define NEXT_RUN_WORDS 64u
+
+/* Lets the next run begin behind this one, unless some buffer is nearly full. */
+static bool profiler_goes_on(void) {
+    const volatile uint32_t *used = &sb_profiler_control()[SB_PROFILER_USED];
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+        if (used[i] > SB_PROFILER_WORDS - NEXT_RUN_WORDS)
+            return false;
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+        if (used[i] > profiler_base(i)) {
+            mail()->profiler.base[i] = used[i];
+            profiler_prepare(i);
+        }
+    return true;
+}
+
+static void profiler_restart(void) {
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+        mail()->profiler.base[i] = 0;
+}
+
+#else
+
+static bool profiler_goes_on(void) {
+    return false;
+}
+
+static void profiler_restart(void) {}
+
+#endif
+
 /*
  * A kernel waits for the answers to its writes before it ends (kernel_profiler.c), so all that
  * arrive here are to ours.
  */
-static void profiler_finish(void) {
-    const uint32_t begin = *profiler_word(CLOCK_LOW);
+static void profiler_push_all(void) {
     const uint32_t acks = *profiler_word(NOC_ACKS);
     uint32_t sent = 0;
-    volatile uint32_t *control = sb_profiler_control();
-    if (control[SB_PROFILER_DONE] == 0 && mail()->profiler.slot_bytes != 0)
+    if (sb_profiler_control()[SB_PROFILER_DONE] == 0 && mail()->profiler.slot_bytes != 0)
         for (uint32_t i = 0; i < SB_PROCESSORS; i++)
             sent += profiler_push(i) ? 1u : 0u;
     while (*profiler_word(NOC_ACKS) - acks != sent) {
     }
+    profiler_restart();
     for (uint32_t i = 0; i < SB_PROCESSORS; i++)
-        profiler_clear(profiler_buffer(i));
+        profiler_prepare(i);
+}
+
+static void profiler_finish(void) {
+    const uint32_t begin = *profiler_word(CLOCK_LOW);
+    volatile uint32_t *control = sb_profiler_control();
+    if (!profiler_goes_on())
+        profiler_push_all();
     control[SB_PROFILER_RUNS]++;
     control[SB_PROFILER_DONE] = 1;
     mail()->profiler.push_clocks = *profiler_word(CLOCK_LOW) - begin;

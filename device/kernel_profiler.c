@@ -16,7 +16,7 @@ extern sb_zone_sum sb_sums_begin[];
 extern sb_zone_sum sb_sums_end[];
 
 void sb_profiler_start(void) {
-    sb_profiler_at = SB_PROFILER_BUFFER + SB_PROFILER_FIRST;
+    sb_profiler_at = sb_profiler_run() + SB_PROFILER_FIRST;
     sb_profiler_limit = LIMIT;
 }
 
@@ -84,6 +84,18 @@ static void empty_buffer(void) {
 
 #endif
 
+#ifdef PROFILE_ACCUMULATES
+/* What is left of the run begins at the beginning again. */
+static void move_run(void) {
+    const volatile uint32_t *run = sb_profiler_run();
+    SB_PROFILER_BUFFER[SB_PROFILER_IDENTITY] = run[SB_PROFILER_IDENTITY];
+    SB_PROFILER_BUFFER[SB_PROFILER_PROGRAM] = run[SB_PROFILER_PROGRAM];
+    sb_mail()->profiler.base[STROBE_PROCESSOR] = 0;
+}
+#else
+static void move_run(void) {}
+#endif
+
 /*
  * What it takes is a zone of its own at the beginning of the emptied buffer, so that nobody takes
  * it for work. Guaranteed markers that were sent must not be sent again.
@@ -100,6 +112,7 @@ bool sb_profiler_make_room(uint32_t markers) {
     }
     sb_marker_put(begin, word);
     empty_buffer();
+    move_run();
     for (uint32_t i = SB_PROFILER_MAIN_START; i < SB_PROFILER_FIRST; i += 2) {
         buffer[i] = SB_MARKER_FILLER;
         buffer[i + 1] = 0;

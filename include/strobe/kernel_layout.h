@@ -85,7 +85,8 @@ typedef struct sb_profiler_mail {
     /* Markers that were not recorded: no room in L1, no room in DRAM. The host counts them up. */
     uint32_t refused[SB_PROCESSORS];
     uint32_t dropped[SB_PROCESSORS];
-    uint32_t push_clocks; /* what the last push at the end of a program took */
+    uint32_t push_clocks;         /* what the last push at the end of a program took */
+    uint32_t base[SB_PROCESSORS]; /* where the run begins in the buffer, if several share it */
 } sb_profiler_mail;
 
 /* Values of a request: read my slot in DRAM, read my buffer in L1. */

@@ -129,20 +129,33 @@ SB_PROFILER_INLINE void sb_marker_put(volatile uint32_t *at, uint32_t word) {
     at[1] = lower;
 }
 
-/* A zone in one of the guaranteed places. */
+#ifdef PROFILE_ACCUMULATES
+/* Several short runs share a buffer, one behind the other, and are pushed together. */
+SB_PROFILER_INLINE volatile uint32_t *sb_profiler_run(void) {
+    const volatile sb_mailbox *mail = (const volatile sb_mailbox *)SB_L1_MAILBOX;
+    return SB_PROFILER_BUFFER + mail->profiler.base[STROBE_PROCESSOR];
+}
+#else
+/* A run has the buffer to itself. */
+SB_PROFILER_INLINE volatile uint32_t *sb_profiler_run(void) {
+    return SB_PROFILER_BUFFER;
+}
+#endif
+
+/* A zone in one of the guaranteed places. Where the run begins may change until its end. */
 typedef struct sb_guaranteed_zone {
-    volatile uint32_t *end;
+    uint32_t end;
     uint32_t word;
 } sb_guaranteed_zone;
 
 SB_PROFILER_INLINE sb_guaranteed_zone sb_guaranteed_begin(uint32_t start, uint32_t end,
                                                           uint32_t word) {
-    sb_marker_put(SB_PROFILER_BUFFER + start, word);
-    return (sb_guaranteed_zone){SB_PROFILER_BUFFER + end, word | SB_MARKER_END};
+    sb_marker_put(sb_profiler_run() + start, word);
+    return (sb_guaranteed_zone){end, word | SB_MARKER_END};
 }
 
 SB_PROFILER_INLINE void sb_guaranteed_end(const sb_guaranteed_zone *zone) {
-    sb_marker_put(zone->end, zone->word);
+    sb_marker_put(sb_profiler_run() + zone->end, zone->word);
 }
 
 #define SB_JOIN_PARTS(a, b) a##b

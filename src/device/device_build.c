@@ -122,6 +122,8 @@ static sb_status add_instrument(build *self, sb_error *error) {
         return SB_OK;
     SB_TRY(add_format(self, error, "-DPROFILE_KERNEL=%u",
                       PROFILE_BASE | (instrument->adds_up ? PROFILE_SUMS : 0)));
+    if (instrument->accumulates)
+        SB_TRY(add(self, "-DPROFILE_ACCUMULATES=1", error));
     if (instrument->drops)
         SB_TRY(add(self, "-DPROFILE_DROPS=1", error));
     if (instrument->records_noc)

@@ -30,6 +30,7 @@ extern const size_t device_source_file_count;
 typedef struct device_instrument {
     bool is_on;
     bool adds_up;     /* sums of time in zones */
+    bool accumulates; /* short runs are pushed together */
     bool drops;       /* markers that find no room are not recorded */
     bool records_noc; /* transfers */
 } device_instrument;

@@ -585,6 +585,46 @@ static void the_newest_programs_are_kept(void **state) {
     free(log.rows);
 }
 
+/* Short programs share a buffer and a push, and keep their ids. */
+static void accumulated_programs_are_all_there(void **state) {
+    (void)state;
+    setenv("TT_METAL_PROFILER_ACCUMULATE", "1", 1);
+    bench self = open_bench("emu:rows=1,cols=1");
+    sb_program *other = sb_program_create(self.device);
+    uint32_t number = 0;
+    check(sb_program_add_kernel(other,
+                                &(sb_kernel_options){.source = ZONES_KERNEL("300"),
+                                                     .name = "test.c",
+                                                     .processor = SB_TRISC0,
+                                                     .cores = one_core},
+                                &number, &error));
+    add_kernel(&self, ZONES_KERNEL("4"), 31, one_core);
+    for (uint32_t i = 0; i < 100; i++) {
+        run(&self, 1);
+        if (i % 10 == 3)
+            check(sb_program_enqueue(other, &error));
+        if (i == 50)
+            check(sb_read_profiler(self.device, &error));
+    }
+    sb_program_destroy(other);
+    close_bench(&self);
+    const device_log log = read_log();
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+        assert_int_equal(count_rows(&log, processors[i], "TEST-FULL", "ZONE_END"),
+                         400 + (i == SB_TRISC0 ? 3000 : 0));
+    uint32_t program = 0;
+    for (size_t i = 0; i < log.count; i++) {
+        if (strcmp(log.rows[i].processor, "BRISC") != 0)
+            continue;
+        assert_true(log.rows[i].program == program || log.rows[i].program == program + 1);
+        program = log.rows[i].program;
+    }
+    assert_int_equal(program, 110);
+    check_nesting(&log);
+    unsetenv("TT_METAL_PROFILER_ACCUMULATE");
+    free(log.rows);
+}
+
 static void many_programs_lose_nothing(void **state) {
     (void)state;
     setenv("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", "1", 1);
@@ -734,6 +774,7 @@ int main(void) {
         TEST(zones_that_stay_open_while_room_is_made_keep_their_ends),
         TEST(dropped_markers_are_counted_exactly),
         TEST(the_newest_programs_are_kept),
+        TEST(accumulated_programs_are_all_there),
         TEST(many_programs_lose_nothing),
         TEST(old_markers_are_not_sent_again),
         TEST(a_program_that_hangs_leaves_its_zones),

@@ -63,6 +63,7 @@ device_instrument device_profiler_instrument(const device_profiler *profiler) {
         return (device_instrument){0};
     return (device_instrument){.is_on = true,
                                .adds_up = profiler->options.adds_up,
+                               .accumulates = profiler->options.accumulates,
                                .drops = profiler->options.mode == PROFILER_DROP_NEWEST,
                                .records_noc = profiler->options.records_noc};
 }

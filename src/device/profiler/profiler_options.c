@@ -29,6 +29,7 @@ static const variable variables[] = {
     {"TT_METAL_DEVICE_PROFILER", FLAG(is_on), false, NULL},
     {"TT_METAL_PROFILER_SYNC", FLAG(syncs), false, NULL},
     {"TT_METAL_PROFILER_SUM", FLAG(adds_up), false, NULL},
+    {"TT_METAL_PROFILER_ACCUMULATE", FLAG(accumulates), false, NULL},
     {"TT_METAL_PROFILER_TRACE_TRACKING", FLAG(tracks_traces), false, NULL},
     {"TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", FLAG(writes_files), true, NULL},
     {"TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY", FLAG(pushes), true, NULL},
@@ -43,7 +44,6 @@ static const variable variables[] = {
      "no core of this device dispatches: the host starts programs itself"},
     {"TT_METAL_TRACE_PROFILER", NO_FLAG, false,
      "every program of a replay is recorded, with its trace and replay"},
-    {"TT_METAL_PROFILER_ACCUMULATE", NO_FLAG, false, "every program is pushed by itself"},
     {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false, "`strobe report` makes the report"},
     {"TT_METAL_NOC_DEBUG_DUMP", NO_FLAG, false,
      "TT_METAL_DEVICE_PROFILER_NOC_EVENTS records transfers, and drops none"},
@@ -205,6 +205,10 @@ sb_status profiler_options_read(profiler_options *options, sb_error *error) {
     options->is_on |= options->records_noc;
     SB_TRY(read_programs(options, error));
     SB_TRY(read_mode(options, error));
+    if (options->accumulates && options->mode == PROFILER_DROP_NEWEST)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "TT_METAL_PROFILER_ACCUMULATE and STROBE_PROFILER_MODE=drop-newest exclude each "
+                "other");
     SB_TRY(read_folders(options, error));
     say_what_does_nothing(options);
     return SB_OK;

@@ -23,6 +23,7 @@ typedef struct profiler_options {
     uint32_t programs; /* that slots are made for, and that keep newest keeps */
     bool syncs;
     bool adds_up;
+    bool accumulates;   /* short programs are pushed together */
     bool tracks_traces; /* messages about traces */
     bool writes_files;
     bool pushes; /* zones into a recording of the program */

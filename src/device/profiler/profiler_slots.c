@@ -145,6 +145,47 @@ static sb_status fetch_slot(profiler_device *self, uint32_t core, uint32_t proce
     return SB_OK;
 }
 
+static sb_status read_buffer(const profiler_device *self, sb_core place, uint32_t processor,
+                             uint32_t words, sb_error *error) {
+    return sb_device_read_l1(self->device, place,
+                             SB_L1_PROFILER_BUFFERS + processor * SB_L1_PROFILER_BUFFER_BYTES,
+                             self->profiler->words, (size_t)words * 4, error);
+}
+
+/* The next run of a processor begins at the beginning of its buffer, as firmware prepares it. */
+static sb_status empty_buffer(const profiler_device *self, sb_core place, uint32_t processor,
+                              sb_error *error) {
+    static const uint32_t none;
+    uint32_t head[SB_PROFILER_FIRST] = {0};
+    for (uint32_t i = SB_PROFILER_MAIN_START; i < SB_PROFILER_FIRST; i += 2)
+        head[i] = SB_MARKER_FILLER;
+    SB_TRY(sb_device_write_l1(self->device, place,
+                              SB_L1_PROFILER_BUFFERS + processor * SB_L1_PROFILER_BUFFER_BYTES,
+                              head, sizeof head, error));
+    SB_TRY(sb_device_write_l1(self->device, place,
+                              mail_address(offsetof(sb_profiler_mail, base)) + processor * 4, &none,
+                              4, error));
+    return sb_device_write_l1(self->device, place,
+                              SB_L1_PROFILER_CONTROL + (SB_PROFILER_USED + processor) * 4, &none, 4,
+                              error);
+}
+
+/* Runs that share a buffer and were not pushed yet. */
+static sb_status fetch_buffers(profiler_device *self, uint32_t core, uint64_t now,
+                               sb_error *error) {
+    uint32_t used[SB_PROCESSORS];
+    const sb_core place = profiler_core_at(self->device, core);
+    SB_TRY(read_control(self, place, SB_PROFILER_USED, used, SB_PROCESSORS, error));
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
+        if (used[i] == 0 || used[i] > SB_PROFILER_WORDS)
+            continue;
+        SB_TRY(read_buffer(self, place, i, used[i], error));
+        take_words(self, core, i, used[i], now);
+        SB_TRY(empty_buffer(self, place, i, error));
+    }
+    return SB_OK;
+}
+
 static sb_status fetch_core(profiler_device *self, uint32_t core, sb_error *error) {
     static const uint32_t none[SB_PROCESSORS];
     uint32_t used[SB_PROCESSORS];
@@ -159,6 +200,8 @@ static sb_status fetch_core(profiler_device *self, uint32_t core, sb_error *erro
         is_empty = false;
         SB_TRY(fetch_slot(self, core, i, used[i], now, error));
     }
+    if (self->profiler->options.accumulates && self->device->mesh->failed == SB_OK)
+        SB_TRY(fetch_buffers(self, core, now, error));
     SB_TRY(read_losses(self, core, error));
     return is_empty ? SB_OK
                     : sb_device_write_l1(self->device, place, SB_L1_PROFILER_CONTROL, none,
@@ -219,9 +262,7 @@ static sb_status serve(profiler_device *self, uint32_t core, uint32_t processor,
     if (older > 0)
         SB_TRY(serve(self, core, processor, SB_PROFILER_SLOT_FULL, error));
     used = used > SB_PROFILER_WORDS ? SB_PROFILER_WORDS : used;
-    SB_TRY(sb_device_read_l1(self->device, place,
-                             SB_L1_PROFILER_BUFFERS + processor * SB_L1_PROFILER_BUFFER_BYTES,
-                             self->profiler->words, (size_t)used * 4, error));
+    SB_TRY(read_buffer(self, place, processor, used, error));
     take_words(self, core, processor, used, now);
     return SB_OK;
 }
@@ -253,30 +294,33 @@ static uint64_t marker_time(const uint32_t *words) {
  * How far a buffer holds markers of the run that has not ended. Only the kernel knows where it is,
  * but what lies behind is of earlier runs, and older than this one's start.
  */
-static uint32_t salvaged_words(const uint32_t *words) {
-    if (words[SB_PROFILER_MAIN_START] == SB_MARKER_FILLER)
+static uint32_t salvaged_words(const uint32_t *words, uint32_t room) {
+    if (room < SB_PROFILER_FIRST || words[SB_PROFILER_MAIN_START] == SB_MARKER_FILLER)
         return 0;
     uint64_t time = marker_time(words + SB_PROFILER_MAIN_START);
     uint32_t at = SB_PROFILER_FIRST;
-    while (at < SB_PROFILER_WORDS && (words[at] & SB_MARKER_VALID) != 0 &&
-           words[at] != SB_MARKER_FILLER && marker_time(words + at) >= time) {
+    while (at + 1 < room && (words[at] & SB_MARKER_VALID) != 0 && words[at] != SB_MARKER_FILLER &&
+           marker_time(words + at) >= time) {
         const bool has_value = (words[at] >> SB_MARKER_TYPE_SHIFT & 7) == PROFILER_DATA;
         time = marker_time(words + at);
         at += has_value ? 4 : 2;
     }
-    return at < SB_PROFILER_WORDS ? at : SB_PROFILER_WORDS;
+    return at < room ? at : room;
 }
 
 static sb_status salvage_core(profiler_device *self, uint32_t core, sb_error *error) {
     const sb_core place = profiler_core_at(self->device, core);
-    uint32_t *words = self->profiler->words;
+    uint32_t bases[SB_PROCESSORS];
     uint64_t now = 0;
     SB_TRY(profiler_clock_read(self->device, place, &now, error));
+    SB_TRY(sb_device_read_l1(self->device, place, mail_address(offsetof(sb_profiler_mail, base)),
+                             bases, sizeof bases, error));
     for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
-        SB_TRY(sb_device_read_l1(self->device, place,
-                                 SB_L1_PROFILER_BUFFERS + i * SB_L1_PROFILER_BUFFER_BYTES, words,
-                                 SB_L1_PROFILER_BUFFER_BYTES, error));
-        const uint32_t count = salvaged_words(words);
+        const uint32_t base = bases[i] < SB_PROFILER_WORDS ? bases[i] : 0;
+        SB_TRY(read_buffer(self, place, i, SB_PROFILER_WORDS, error));
+        /* Runs before this one are complete. */
+        const uint32_t count =
+            base + salvaged_words(self->profiler->words + base, SB_PROFILER_WORDS - base);
         if (count > 0)
             take_words(self, core, i, count, now);
     }
