@@ -282,6 +282,7 @@ sb_status sb_program_enqueue(sb_program *program, sb_error *error) {
         /* Replays are told apart by their number, programs by their id: that stays the same. */
         if (written.program_id == 0)
             written.program_id = device->next_program_id++;
+        device_profiler_trace_program(device, device->recording->id, written.program_id);
         *(launch *)sb_vector_push(&device->recording->launches) = written;
         return SB_OK;
     }
@@ -301,6 +302,7 @@ sb_status sb_device_trace_begin(sb_device *device, sb_error *error) {
     device->recording = sb_alloc(sizeof *device->recording);
     *device->recording = (sb_device_trace){
         .device = device, .id = device->next_trace_id++, .launches = sb_vector_of(sizeof(launch))};
+    device_profiler_trace(device, "BEGIN", device->recording->id);
     return SB_OK;
 }
 

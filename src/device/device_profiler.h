@@ -43,6 +43,8 @@ sb_status device_profiler_finished(sb_device *device, sb_error *error);
 uint32_t device_profiler_replay(sb_device *device, uint32_t trace_id);
 /* Something happened to a trace: BEGIN, END, REPLAY, RELEASE. */
 void device_profiler_trace(sb_device *device, const char *what, uint32_t trace_id);
+/* A program was recorded into a trace. */
+void device_profiler_trace_program(sb_device *device, uint32_t trace_id, uint32_t program_id);
 /* A buffer was made or destroyed. */
 void device_profiler_allocated(sb_device *device, sb_memory memory, uint32_t address, size_t size);
 void device_profiler_freed(sb_device *device, sb_memory memory, uint32_t address);

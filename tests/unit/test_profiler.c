@@ -1,201 +1,7 @@
 /* Kernels that are profiled on the emulator, from their zones to the log. */
-#include <strobe/device.h>
-#include <strobe/kernel_layout.h>
+#include "profiler_testing.h"
 
-#include "device/device_mesh.h"
-#include "device/profiler/profiler.h"
-
-#include "testing.h"
-
-#define KERNEL "#include <strobe/kernel.h>\n"
-#define ROWS_MAX 200000
-
-static sb_error error;
-
-static void check(sb_status status) {
-    if (status != SB_OK)
-        fail_msg("%s", error.message);
-}
-
-/* ---- a device that is profiled ---- */
-
-typedef struct bench {
-    sb_mesh *mesh;
-    sb_device *device;
-    sb_program *program;
-} bench;
-
-static const sb_core_range one_core = {{0, 0}, {0, 0}};
-
-static int set_up(void **state) {
-    (void)state;
-    setenv("TT_METAL_DEVICE_PROFILER", "1", 1);
-    setenv("TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY", "1", 1);
-    char folder[64] = "profiler_test.XXXXXX";
-    if (mkdtemp(folder) == NULL)
-        return 1;
-    setenv("TT_METAL_PROFILER_DIR", folder, 1);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    char path[256];
-    const char *folder = getenv("TT_METAL_PROFILER_DIR");
-    static const char *const names[] = {"profile_log_device.csv", "profiler_costs.csv",
-                                        "zone_src_locations.log", "sync_device_info.csv",
-                                        "noc_trace_dev0_ID1.json"};
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        snprintf(path, sizeof path, "%s/.logs/%s", folder, names[i]);
-        unlink(path);
-    }
-    snprintf(path, sizeof path, "%s/.logs", folder);
-    rmdir(path);
-    rmdir(folder);
-    unsetenv("STROBE_PROFILER_MODE");
-    unsetenv("TT_METAL_PROFILER_SUM");
-    unsetenv("TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT");
-    unsetenv("TT_METAL_PROFILER_SYNC");
-    unsetenv("TT_METAL_DEVICE_PROFILER_NOC_EVENTS");
-    return 0;
-}
-
-static bench open_bench(const char *name) {
-    bench self = {0};
-    check(sb_mesh_open(name, &self.mesh, &error));
-    self.device = sb_mesh_device(self.mesh, 0);
-    self.program = sb_program_create(self.device);
-    return self;
-}
-
-static void add_kernel(const bench *self, const char *source, uint32_t processors,
-                       sb_core_range cores) {
-    for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
-        uint32_t number = 0;
-        if ((processors >> i & 1) != 0)
-            check(sb_program_add_kernel(self->program,
-                                        &(sb_kernel_options){.source = source,
-                                                             .name = "test.c",
-                                                             .processor = (sb_processor)i,
-                                                             .cores = cores},
-                                        &number, &error));
-    }
-}
-
-static void run(const bench *self, uint32_t times) {
-    for (uint32_t i = 0; i < times; i++) {
-        check(sb_program_enqueue(self->program, &error));
-        check(sb_device_finish(self->device, &error));
-    }
-}
-
-static void close_bench(bench *self) {
-    sb_program_destroy(self->program);
-    sb_mesh_close(self->mesh);
-}
-
-/* ---- the log ---- */
-
-typedef struct row {
-    char core[16];
-    char processor[16];
-    uint32_t timer;
-    uint64_t time, data;
-    uint32_t program;
-    char trace[8], session[8];
-    char zone[64], type[16];
-    uint32_t line;
-} row;
-
-typedef struct device_log {
-    row *rows;
-    size_t count;
-} device_log;
-
-static sb_slice next_field(sb_slice *line) {
-    return sb_slice_cut(*line, ',', line);
-}
-
-static void copy_field(char *to, size_t size, sb_slice *line) {
-    const sb_slice field = next_field(line);
-    snprintf(to, size, "%.*s", (int)field.size, field.data);
-}
-
-static uint64_t number_field(sb_slice *line) {
-    int64_t number = 0;
-    const sb_slice field = next_field(line);
-    if (!sb_parse_int64(field, &number))
-        fail_msg("'%.*s' is no number", (int)field.size, field.data);
-    return (uint64_t)number;
-}
-
-static row read_row(sb_slice line) {
-    row read = {0};
-    next_field(&line);
-    const sb_slice x = next_field(&line);
-    const sb_slice y = next_field(&line);
-    snprintf(read.core, sizeof read.core, "%.*s,%.*s", (int)x.size, x.data, (int)y.size, y.data);
-    copy_field(read.processor, sizeof read.processor, &line);
-    read.timer = (uint32_t)number_field(&line);
-    read.time = number_field(&line);
-    read.data = number_field(&line);
-    read.program = (uint32_t)number_field(&line);
-    copy_field(read.trace, sizeof read.trace, &line);
-    copy_field(read.session, sizeof read.session, &line);
-    copy_field(read.zone, sizeof read.zone, &line);
-    copy_field(read.type, sizeof read.type, &line);
-    read.line = (uint32_t)number_field(&line);
-    return read;
-}
-
-static device_log read_log(void) {
-    char path[256];
-    sb_file file;
-    device_log log = {.rows = sb_alloc(ROWS_MAX * sizeof(row))};
-    snprintf(path, sizeof path, "%s/.logs/profile_log_device.csv", getenv("TT_METAL_PROFILER_DIR"));
-    check(sb_file_open(&file, path, &error));
-    sb_slice rest = file.text;
-    check_contains(sb_slice_cut(rest, '\n', &rest), "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000");
-    check_contains(sb_slice_cut(rest, '\n', &rest), "time[cycles since reset], data, run host ID");
-    while (rest.size > 0) {
-        assert_true(log.count < ROWS_MAX);
-        log.rows[log.count++] = read_row(sb_slice_cut(rest, '\n', &rest));
-    }
-    sb_file_close(&file);
-    return log;
-}
-
-static size_t count_rows(const device_log *log, const char *processor, const char *zone,
-                         const char *type) {
-    size_t count = 0;
-    for (size_t i = 0; i < log->count; i++)
-        if (strcmp(log->rows[i].processor, processor) == 0 &&
-            strcmp(log->rows[i].zone, zone) == 0 && strcmp(log->rows[i].type, type) == 0)
-            count++;
-    return count;
-}
-
-static const row *find_row(const device_log *log, const char *processor, const char *zone,
-                           const char *type) {
-    for (size_t i = 0; i < log->count; i++)
-        if (strcmp(log->rows[i].processor, processor) == 0 &&
-            strcmp(log->rows[i].zone, zone) == 0 && strcmp(log->rows[i].type, type) == 0)
-            return &log->rows[i];
-    fail_msg("no %s of %s on %s", type, zone, processor);
-    return NULL;
-}
-
-static const char *const processors[SB_PROCESSORS] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1",
-                                                      "TRISC_2"};
 static const char *const kinds[SB_PROCESSORS] = {"BRISC", "NCRISC", "TRISC", "TRISC", "TRISC"};
-
-/* ---- kernels ---- */
-
-#define ZONES_KERNEL(count)                               \
-    KERNEL "void kernel_main(void) {\n"                   \
-           "for (uint32_t i = 0; i < " count "; i++) {\n" \
-           "DeviceZoneScopedN(\"TEST-FULL\");\n"          \
-           "__asm__ volatile(\"nop\");\n}\n}\n"
 
 /* ---- what holds ---- */
 
@@ -426,6 +232,37 @@ static void replays_are_told_apart(void **state) {
     free(log.rows);
 }
 
+/* With TT_METAL_TRACE_PROFILER: from the first start to the last end of each replay. */
+static void replays_can_be_seen_as_a_whole(void **state) {
+    (void)state;
+    sb_device_trace *trace = NULL;
+    setenv("TT_METAL_TRACE_PROFILER", "1", 1);
+    bench self = open_bench("emu:rows=1,cols=2");
+    add_kernel(&self, ZONES_KERNEL("5"), 31, (sb_core_range){{0, 0}, {1, 0}});
+    check(sb_device_trace_begin(self.device, &error));
+    for (uint32_t i = 0; i < 4; i++)
+        check(sb_program_enqueue(self.program, &error));
+    check(sb_device_trace_end(self.device, &trace, &error));
+    run(&self, 3);
+    for (uint32_t i = 0; i < 20; i++)
+        check(sb_device_trace_replay(trace, &error));
+    sb_device_trace_destroy(trace);
+    close_bench(&self);
+    unsetenv("TT_METAL_TRACE_PROFILER");
+    const device_log log = read_log();
+    assert_int_equal(log.count, 2 * 20 * 4);
+    assert_int_equal(count_rows(&log, "TENSIX_RISC_AGG", "TRACE-FW", "ZONE_END"), 40);
+    assert_int_equal(count_rows(&log, "TENSIX_RISC_AGG", "TRACE-KERNEL", "ZONE_START"), 40);
+    for (size_t i = 0; i < log.count; i += 4) {
+        const row *at = &log.rows[i];
+        assert_true(at[0].time < at[1].time && at[1].time < at[2].time && at[2].time < at[3].time);
+        assert_true(at[3].time - at[0].time > 4 * 500);
+        assert_int_equal(at[0].program, at[3].program);
+    }
+    assert_int_equal(log.rows[log.count - 1].program, 20);
+    free(log.rows);
+}
+
 static void transfers_are_written_as_json(void **state) {
     (void)state;
     static const char source[] =
@@ -460,206 +297,6 @@ static void transfers_are_written_as_json(void **state) {
         check_contains(file.text, parts[i]);
     check_lacks(file.text, "-FW");
     sb_file_close(&file);
-}
-
-/* ---- when there is much ---- */
-
-static sb_profiler_counts total(const bench *self, uint32_t rows, uint32_t columns) {
-    sb_profiler_counts sum = {0};
-    for (uint32_t core = 0; core < rows * columns; core++)
-        for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
-            const sb_profiler_counts counts = sb_profiler_count(
-                self->device, (sb_core){core % columns, core / columns}, (sb_processor)i);
-            sum.markers += counts.markers;
-            sum.refused += counts.refused;
-            sum.dropped += counts.dropped;
-            sum.overwritten += counts.overwritten;
-            sum.strange += counts.strange;
-        }
-    return sum;
-}
-
-/* Every start has its end, in order, on each processor. */
-static void check_nesting(const device_log *log) {
-    for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
-        uint32_t stack[64];
-        size_t depth = 0;
-        uint64_t time = 0;
-        for (size_t k = 0; k < log->count; k++) {
-            const row *at = &log->rows[k];
-            if (strcmp(at->processor, processors[i]) != 0)
-                continue;
-            assert_true(at->time >= time);
-            time = at->time;
-            if (strcmp(at->type, "ZONE_START") == 0)
-                stack[depth++] = at->timer;
-            if (strcmp(at->type, "ZONE_END") == 0) {
-                assert_true(depth > 0);
-                assert_int_equal(stack[--depth] + 65536, at->timer);
-            }
-        }
-        assert_int_equal(depth, 0);
-    }
-}
-
-static void ten_thousand_zones_in_a_kernel_are_all_there(void **state) {
-    (void)state;
-    bench self = open_bench("emu:rows=1,cols=1");
-    add_kernel(&self, ZONES_KERNEL("10000"), 1u << SB_BRISC | 1u << SB_TRISC1, one_core);
-    run(&self, 1);
-    check(sb_read_profiler(self.device, &error));
-    const sb_profiler_counts counts = total(&self, 1, 1);
-    assert_int_equal(counts.refused + counts.dropped + counts.strange, 0);
-    close_bench(&self);
-    const device_log log = read_log();
-    assert_int_equal(count_rows(&log, "BRISC", "TEST-FULL", "ZONE_START"), 10000);
-    assert_int_equal(count_rows(&log, "BRISC", "TEST-FULL", "ZONE_END"), 10000);
-    assert_int_equal(count_rows(&log, "TRISC_1", "TEST-FULL", "ZONE_END"), 10000);
-    /* What it took to make room is a zone of its own, not work. */
-    assert_true(count_rows(&log, "BRISC", "PROFILER-NOC-QUICK-PUSH", "ZONE_END") >= 80);
-    assert_true(count_rows(&log, "TRISC_1", "PROFILER-HOST-READ", "ZONE_END") >= 80);
-    assert_int_equal(log.count, counts.markers);
-    check_nesting(&log);
-    free(log.rows);
-}
-
-static void zones_that_stay_open_while_room_is_made_keep_their_ends(void **state) {
-    (void)state;
-    static const char source[] =
-        KERNEL "static void nest(uint32_t depth) {\n"
-               "    DeviceZoneScopedN(\"NEST\");\n"
-               "    if (depth > 0) { nest(depth - 1); DeviceRecordEvent(depth); }\n"
-               "    __asm__ volatile(\"nop\");\n"
-               "}\n"
-               "void kernel_main(void) { for (uint32_t i = 0; i < 40; i++) nest(9); }\n";
-    bench self = open_bench("emu:rows=1,cols=1");
-    add_kernel(&self, source, 31, one_core);
-    run(&self, 1);
-    close_bench(&self);
-    const device_log log = read_log();
-    for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
-        assert_int_equal(count_rows(&log, processors[i], "NEST", "ZONE_START"), 400);
-        assert_int_equal(count_rows(&log, processors[i], "NEST", "ZONE_END"), 400);
-        assert_int_equal(count_rows(&log, processors[i], "", "TS_EVENT"), 360);
-    }
-    check_nesting(&log);
-    free(log.rows);
-}
-
-/* The counts of the original: slots of 12,000 words take 23 full buffers. */
-static void dropped_markers_are_counted_exactly(void **state) {
-    (void)state;
-    setenv("STROBE_PROFILER_MODE", "drop-newest", 1);
-    bench self = open_bench("emu:rows=1,cols=1");
-    add_kernel(&self, ZONES_KERNEL("130"), 31, one_core);
-    run(&self, 30);
-    check(sb_read_profiler(self.device, &error));
-    const sb_profiler_counts counts = total(&self, 1, 1);
-    assert_int_equal(counts.refused, SB_PROCESSORS * 30 * 5 * 2);
-    assert_int_equal(counts.dropped, SB_PROCESSORS * 7 * 250);
-    assert_int_equal(counts.markers + counts.refused + counts.dropped,
-                     SB_PROCESSORS * 30 * (4 + 260));
-    close_bench(&self);
-    const device_log log = read_log();
-    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
-        assert_int_equal(count_rows(&log, processors[i], "TEST-FULL", "ZONE_END"), 23 * 125);
-    free(log.rows);
-}
-
-static void the_newest_programs_are_kept(void **state) {
-    (void)state;
-    setenv("STROBE_PROFILER_MODE", "keep-newest", 1);
-    setenv("TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT", "50", 1);
-    bench self = open_bench("emu:rows=1,cols=1");
-    add_kernel(&self, ZONES_KERNEL("200"), 1u << SB_NCRISC, one_core);
-    run(&self, 70);
-    check(sb_read_profiler(self.device, &error));
-    const sb_profiler_counts counts = sb_profiler_count(self.device, (sb_core){0, 0}, SB_NCRISC);
-    close_bench(&self);
-    const device_log log = read_log();
-    assert_int_equal(count_rows(&log, "NCRISC", "TEST-FULL", "ZONE_END"), 50 * 200);
-    assert_int_equal(count_rows(&log, "BRISC", "BRISC-FW", "ZONE_END"), 50);
-    assert_int_equal(log.rows[0].program, 21);
-    assert_int_equal(counts.overwritten % 20, 0);
-    assert_int_equal(counts.markers / 50, counts.overwritten / 20);
-    free(log.rows);
-}
-
-/* Short programs share a buffer and a push, and keep their ids. */
-static void accumulated_programs_are_all_there(void **state) {
-    (void)state;
-    setenv("TT_METAL_PROFILER_ACCUMULATE", "1", 1);
-    bench self = open_bench("emu:rows=1,cols=1");
-    sb_program *other = sb_program_create(self.device);
-    uint32_t number = 0;
-    check(sb_program_add_kernel(other,
-                                &(sb_kernel_options){.source = ZONES_KERNEL("300"),
-                                                     .name = "test.c",
-                                                     .processor = SB_TRISC0,
-                                                     .cores = one_core},
-                                &number, &error));
-    add_kernel(&self, ZONES_KERNEL("4"), 31, one_core);
-    for (uint32_t i = 0; i < 100; i++) {
-        run(&self, 1);
-        if (i % 10 == 3)
-            check(sb_program_enqueue(other, &error));
-        if (i == 50)
-            check(sb_read_profiler(self.device, &error));
-    }
-    sb_program_destroy(other);
-    close_bench(&self);
-    const device_log log = read_log();
-    for (uint32_t i = 0; i < SB_PROCESSORS; i++)
-        assert_int_equal(count_rows(&log, processors[i], "TEST-FULL", "ZONE_END"),
-                         400 + (i == SB_TRISC0 ? 3000 : 0));
-    uint32_t program = 0;
-    for (size_t i = 0; i < log.count; i++) {
-        if (strcmp(log.rows[i].processor, "BRISC") != 0)
-            continue;
-        assert_true(log.rows[i].program == program || log.rows[i].program == program + 1);
-        program = log.rows[i].program;
-    }
-    assert_int_equal(program, 110);
-    check_nesting(&log);
-    unsetenv("TT_METAL_PROFILER_ACCUMULATE");
-    free(log.rows);
-}
-
-static void many_programs_lose_nothing(void **state) {
-    (void)state;
-    setenv("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", "1", 1);
-    bench self = open_bench("emu:rows=8,cols=8");
-    add_kernel(&self, ZONES_KERNEL("3"), 31, (sb_core_range){{0, 0}, {7, 7}});
-    run(&self, 300);
-    check(sb_read_profiler(self.device, &error));
-    const sb_profiler_counts counts = total(&self, 8, 8);
-    assert_int_equal(counts.refused + counts.dropped + counts.strange, 0);
-    assert_int_equal(counts.markers, 300 * 64 * SB_PROCESSORS * 10);
-    close_bench(&self);
-    unsetenv("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES");
-}
-
-/* A processor that takes no part is not recorded again with what it did before. */
-static void old_markers_are_not_sent_again(void **state) {
-    (void)state;
-    bench self = open_bench("emu:rows=1,cols=1");
-    sb_program *other = sb_program_create(self.device);
-    uint32_t number = 0;
-    add_kernel(&self, ZONES_KERNEL("5"), 31, one_core);
-    check(sb_program_add_kernel(
-        other,
-        &(sb_kernel_options){.source = KERNEL "void kernel_main(void) {}", .cores = one_core},
-        &number, &error));
-    run(&self, 1);
-    check(sb_program_enqueue(other, &error));
-    check(sb_device_finish(self.device, &error));
-    sb_program_destroy(other);
-    close_bench(&self);
-    const device_log log = read_log();
-    for (size_t i = 0; i < log.count; i++)
-        assert_true(log.rows[i].program == 1 || strcmp(log.rows[i].processor, "BRISC") == 0);
-    assert_int_equal(count_rows(&log, "NCRISC", "TEST-FULL", "ZONE_END"), 5);
-    free(log.rows);
 }
 
 /* Where a kernel hangs is seen from the zones it has begun. */
@@ -756,8 +393,6 @@ static void times_stay_right_over_ten_minutes(void **state) {
     close_bench(&self);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(without_profiling_zones_leave_no_trace_in_the_code),
@@ -769,14 +404,8 @@ int main(void) {
         TEST(programs_keep_the_ids_they_were_given),
         TEST(files_beside_the_log_are_written),
         TEST(replays_are_told_apart),
+        TEST(replays_can_be_seen_as_a_whole),
         TEST(transfers_are_written_as_json),
-        TEST(ten_thousand_zones_in_a_kernel_are_all_there),
-        TEST(zones_that_stay_open_while_room_is_made_keep_their_ends),
-        TEST(dropped_markers_are_counted_exactly),
-        TEST(the_newest_programs_are_kept),
-        TEST(accumulated_programs_are_all_there),
-        TEST(many_programs_lose_nothing),
-        TEST(old_markers_are_not_sent_again),
         TEST(a_program_that_hangs_leaves_its_zones),
         TEST(names_with_commas_are_refused),
         TEST(costs_are_measured_when_a_mesh_is_opened),

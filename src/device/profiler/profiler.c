@@ -10,6 +10,7 @@
 #include "device/profiler/profiler_noc.h"
 #include "device/profiler/profiler_side.h"
 #include "device/profiler/profiler_tracks.h"
+#include "device/profiler/profiler_whole.h"
 
 /* Processors named in a warning; the rest is counted. */
 #define NAMED_LANES 4
@@ -27,8 +28,8 @@ sb_core profiler_physical(sb_core core) {
 }
 
 const char *profiler_processor_text(uint32_t processor) {
-    static const char *const names[SB_PROCESSORS] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1",
-                                                     "TRISC_2"};
+    static const char *const names[PROFILER_LANES] = {"BRISC",   "NCRISC",  "TRISC_0",
+                                                      "TRISC_1", "TRISC_2", "TENSIX_RISC_AGG"};
     return names[processor];
 }
 
@@ -109,6 +110,8 @@ sb_status device_profiler_start(device_profiler *profiler, sb_error *error) {
         profiler_device *self = &profiler->devices[i];
         SB_TRY(profiler_clock_open(&self->clock, self->device, profiler->options.syncs, error));
         warn_of_skew(self);
+        if (profiler->options.joins_replays)
+            SB_TRY(profiler_whole_open(self, &self->whole, error));
     }
     for (uint32_t i = 0; i < count; i++) {
         SB_TRY(profiler_measure_costs(&profiler->devices[i], error));
@@ -185,13 +188,25 @@ uint32_t device_profiler_replay(sb_device *device, uint32_t trace_id) {
     return (uint32_t)self->replays.count;
 }
 
+static bool tracks_traces(const sb_device *device) {
+    return device->mesh->profiler != NULL && device->mesh->profiler->options.tracks_traces;
+}
+
 void device_profiler_trace(sb_device *device, const char *what, uint32_t trace_id) {
     char text[96];
-    const device_profiler *profiler = device->mesh->profiler;
-    if (profiler == NULL || !profiler->options.tracks_traces)
+    if (!tracks_traces(device))
         return;
     const int size = snprintf(text, sizeof text, "`TT_METAL_TRACE_%s: %u, %u`", what,
                               device->info.index, trace_id);
+    profiler_tracks_say(false, (sb_slice){text, (size_t)size});
+}
+
+void device_profiler_trace_program(sb_device *device, uint32_t trace_id, uint32_t program_id) {
+    char text[96];
+    if (!tracks_traces(device))
+        return;
+    const int size = snprintf(text, sizeof text, "`TT_METAL_TRACE_ENQUEUE_PROGRAM: %u, %u, %u`",
+                              device->info.index, trace_id, program_id);
     profiler_tracks_say(false, (sb_slice){text, (size_t)size});
 }
 
@@ -202,18 +217,27 @@ bool profiler_find_replay(const profiler_device *self, uint32_t number, profiler
     return true;
 }
 
-void profiler_deliver(profiler_device *self, uint32_t core, const profiler_block *block) {
-    if (self->is_measuring)
-        return;
+void profiler_write_down(profiler_device *self, uint32_t core, const profiler_block *block) {
     if (self->profiler->log != NULL)
         profiler_log_put(self->profiler->log, self, core, block);
     if (self->tracks != NULL)
         profiler_tracks_put(self->tracks, core, block);
+}
+
+void profiler_deliver(profiler_device *self, uint32_t core, const profiler_block *block) {
+    if (self->is_measuring)
+        return;
+    if (self->whole != NULL)
+        profiler_whole_put(self->whole, core, block);
+    else
+        profiler_write_down(self, core, block);
     if (self->noc != NULL)
         profiler_noc_put(self->noc, core, block);
 }
 
 void profiler_delivered(profiler_device *self, uint32_t core) {
+    if (self->whole != NULL)
+        profiler_whole_deliver(self->whole, core, self->is_closing);
     if (self->tracks != NULL)
         profiler_tracks_flush(self->tracks, core);
 }
@@ -329,6 +353,7 @@ static void close_device(profiler_device *self) {
     sb_error error;
     if (self->device == NULL)
         return;
+    self->is_closing = true;
     /* A device that stopped has said why; what it recorded is still there. */
     const bool has_stopped = device_wait(self->device, NULL) != SB_OK;
     if ((has_stopped && profiler_salvage(self, &error) != SB_OK) || read_all(self, &error) != SB_OK)
@@ -337,6 +362,7 @@ static void close_device(profiler_device *self) {
     say_losses(self);
     profiler_tracks_close(self->tracks);
     profiler_noc_close(self->noc);
+    profiler_whole_close(self->whole);
     profiler_free_kept(self);
     profiler_clock_free(&self->clock);
     sb_vector_free(&self->replays);

@@ -13,6 +13,7 @@
  *   profiler_side.c     files beside it
  *   profiler_tracks.c   zones into a recording of the program (libstrobe)
  *   profiler_noc.c      transfers, as JSON
+ *   profiler_whole.c    replays as a whole instead of their programs
  *
  * Data goes one way: slots are fetched, decoded into blocks, and each block is given to those who
  * write it down. Nothing is kept but counts, so memory does not grow with the run.
@@ -43,6 +44,10 @@ typedef struct profiler_replay {
 typedef struct profiler_log profiler_log;
 typedef struct profiler_tracks profiler_tracks;
 typedef struct profiler_noc profiler_noc;
+typedef struct profiler_whole profiler_whole;
+
+/* Processors in logs and recordings: those of a core, and one that stands for all of them. */
+enum { PROFILER_WHOLE_LANE = SB_PROCESSORS, PROFILER_LANES };
 
 typedef struct profiler_device {
     device_profiler *profiler;
@@ -54,9 +59,11 @@ typedef struct profiler_device {
     profiler_clock clock;
     sb_profiler_costs costs;
     bool is_measuring;       /* what is read now is nobody's */
+    bool is_closing;         /* nothing follows what is read now */
     sb_vector replays;       /* profiler_replay, by number - 1 */
     profiler_tracks *tracks; /* NULL: zones go into no recording */
     profiler_noc *noc;       /* NULL: transfers are not recorded */
+    profiler_whole *whole;   /* NULL: programs are written down, not replays */
 } profiler_device;
 
 struct device_profiler {
@@ -84,8 +91,10 @@ sb_core profiler_physical(sb_core core);
 /* What logs call a processor. */
 const char *profiler_processor_text(uint32_t processor);
 
-/* A block goes to all who want it. */
+/* A block that was read. */
 void profiler_deliver(profiler_device *self, uint32_t core, const profiler_block *block);
+/* A block goes to all who write something down. */
+void profiler_write_down(profiler_device *self, uint32_t core, const profiler_block *block);
 /* All that is known of a core so far is delivered. */
 void profiler_delivered(profiler_device *self, uint32_t core);
 /* Takes the words of a processor apart and delivers them. now is its clock. */

@@ -25,6 +25,7 @@ typedef struct profiler_options {
     bool adds_up;
     bool accumulates;   /* short programs are pushed together */
     bool tracks_traces; /* messages about traces */
+    bool joins_replays; /* replays of traces as a whole, instead of their programs */
     bool writes_files;
     bool pushes; /* zones into a recording of the program */
     bool records_noc;

@@ -40,7 +40,7 @@ struct profiler_tracks {
     sb_vector waiting[DEVICE_MAX_CORES]; /* track_event */
     uint32_t contexts[DEVICE_MAX_CORES];
     uint16_t queries[DEVICE_MAX_CORES];
-    track_lane lanes[DEVICE_MAX_CORES][SB_PROCESSORS];
+    track_lane lanes[DEVICE_MAX_CORES][PROFILER_LANES];
 };
 
 /* ---- contexts ---- */
@@ -107,8 +107,8 @@ static uint32_t context_of(profiler_tracks *self, uint32_t core) {
 /* ---- places in the source ---- */
 
 static uint32_t color_of(const profiler_zone *zone, uint32_t processor) {
-    static const uint32_t colors[SB_PROCESSORS] = {0xEE9A00, 0x43CD80, 0x6CA6CD, 0x00E5EE,
-                                                   0x98F5FF};
+    static const uint32_t colors[PROFILER_LANES] = {0xEE9A00, 0x43CD80, 0x6CA6CD,
+                                                    0x00E5EE, 0x98F5FF, 0x79CDCD};
     if (zone->color != 0)
         return zone->color;
     return sb_slice_contains(zone->name, "PROFILER") ? 0xCD4F39 : colors[processor];
@@ -118,8 +118,8 @@ static const sb_source_location *location_of(profiler_tracks *self, const profil
                                              uint32_t processor) {
     sb_source_location **known_at = &self->locations[zone->id];
     if (*known_at == NULL) {
-        *known_at = sb_arena_alloc_zeroed(&self->arena, SB_PROCESSORS * sizeof **known_at);
-        for (uint32_t i = 0; i < SB_PROCESSORS; i++)
+        *known_at = sb_arena_alloc_zeroed(&self->arena, PROFILER_LANES * sizeof **known_at);
+        for (uint32_t i = 0; i < PROFILER_LANES; i++)
             (*known_at)[i] = (sb_source_location){
                 .name = sb_arena_format(&self->arena, "%.*s", (int)zone->name.size, zone->name.data)
                             .data,
@@ -136,8 +136,10 @@ static const sb_source_location *location_of(profiler_tracks *self, const profil
 
 /* What tells processors apart: chip, core and processor, as readers of this hardware know it. */
 static uint32_t lane_code(const profiler_tracks *self, uint32_t core, uint32_t processor) {
+    enum { AGGREGATE = 6 };
     const sb_core place = profiler_physical(profiler_core_at(self->device->device, core));
-    return processor | place.x << 3 | place.y << 7 | self->device->device->info.index << 11;
+    const uint32_t lane = processor == PROFILER_WHOLE_LANE ? (uint32_t)AGGREGATE : processor;
+    return lane | place.x << 3 | place.y << 7 | self->device->device->info.index << 11;
 }
 
 static uint32_t session_now(void) {
