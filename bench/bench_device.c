@@ -3,9 +3,13 @@
  * time; bytes for a marker; and how fast the host takes buffers apart. Beside it the figures that
  * are known of the original profiler, from runs of its firmware on the vendor's simulator, whose
  * time is the same as count.
+ *
+ *     bench_device 100000      runs so many programs with zones on 64 cores x 5 processors instead,
+ *                              and says what was lost and how much memory it took
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <strobe/device.h>
@@ -92,10 +96,81 @@ static void show_decoding(void) {
     free(words);
 }
 
-int main(void) {
+/* ---- a long run ---- */
+
+static const char source[] = "#include <strobe/kernel.h>\n"
+                             "void kernel_main(void) {\n"
+                             "    for (uint32_t i = 0; i < 3; i++) {\n"
+                             "        DeviceZoneScopedN(\"WORK\");\n"
+                             "        __asm__ volatile(\"nop\");\n"
+                             "    }\n"
+                             "}\n";
+/* Three zones, firmware and kernel. */
+#define MARKERS_EACH 10u
+
+static void check(sb_status status, const sb_error *error) {
+    if (status == SB_OK)
+        return;
+    fprintf(stderr, "bench_device: %s\n", error->message);
+    exit(1);
+}
+
+static long memory_kb(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* Markers of all processors that were read, less those that were lost or made no sense. */
+static uint64_t count_markers(const sb_device *device) {
+    uint64_t count = 0;
+    for (uint32_t core = 0; core < 64; core++)
+        for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
+            const sb_profiler_counts counts =
+                sb_profiler_count(device, (sb_core){core % 8, core / 8}, (sb_processor)i);
+            count += counts.markers - counts.refused - counts.dropped - counts.strange;
+        }
+    return count;
+}
+
+static int run_long(uint32_t programs) {
+    sb_mesh *mesh = NULL;
+    sb_error error;
+    check(sb_mesh_open("emu", &mesh, &error), &error);
+    sb_device *device = sb_mesh_device(mesh, 0);
+    sb_program *program = sb_program_create(device);
+    for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
+        uint32_t number = 0;
+        const sb_kernel_options options = {.source = source,
+                                           .name = "work.c",
+                                           .processor = (sb_processor)i,
+                                           .cores = {{0, 0}, {7, 7}}};
+        check(sb_program_add_kernel(program, &options, &number, &error), &error);
+    }
+    long early = 0;
+    for (uint32_t i = 0; i < programs; i++) {
+        check(sb_program_enqueue(program, &error), &error);
+        if (i == programs / 100)
+            early = memory_kb();
+    }
+    check(sb_read_profiler(device, &error), &error);
+    const uint64_t expected = (uint64_t)programs * 64 * SB_PROCESSORS * MARKERS_EACH;
+    const uint64_t count = count_markers(device);
+    printf("%u programs: %llu of %llu markers; %ld kB after a hundredth of them, %ld kB at the "
+           "end\n",
+           programs, (unsigned long long)count, (unsigned long long)expected, early, memory_kb());
+    sb_program_destroy(program);
+    sb_mesh_close(mesh);
+    return count == expected ? 0 : 1;
+}
+
+int main(int count, char **arguments) {
     setenv("TT_METAL_DEVICE_PROFILER", "1", 1);
     setenv("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", "1", 1);
     setenv("TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY", "1", 1);
+    const long programs = count > 1 ? strtol(arguments[1], NULL, 10) : 0;
+    if (programs > 0)
+        return run_long((uint32_t)programs);
     show_costs("emu:rows=1,cols=1,time=count");
     show_costs("emu:rows=1,cols=1,time=modelled");
     printf("markers   8 bytes, 16 with data; a program 48 bytes for each processor beside them\n");
