@@ -97,6 +97,7 @@ typedef struct sb_capture_report {
     double write_seconds; /* from the end of the recording to the finished file */
     uint64_t file_bytes;
     uint64_t journal_bytes;
+    uint64_t lost; /* events that the program could not record, by its own account */
     bool has_file;
     bool has_journal;  /* it was left */
     int spill_failure; /* errno: columns stayed in memory */

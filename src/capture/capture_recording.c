@@ -71,6 +71,7 @@ sb_status capture_recover_recording(sb_slice recording, const sb_capture_recover
         answer_all(&model, names, protocol);
         judge(&summary, report, damage);
         report->journal_bytes = recording.size;
+        report->lost = summary.lost;
         (*trace)->file.recording = "libstrobe recording";
         (*trace)->file.file_bytes = recording.size;
     }

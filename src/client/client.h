@@ -121,6 +121,8 @@ void client_lanes_stop(void);
 /* A lane from the free ones, or a new one; NULL without memory. */
 client_lane *client_lane_take(void);
 void client_lane_release(client_lane *lane);
+/* Events that were lost and could not even be told of. */
+uint64_t client_lanes_untold(void);
 /* All lanes there are, newest first. */
 client_lane *client_lanes(void);
 client_lane *client_lane_find(uint32_t id);
@@ -273,6 +275,8 @@ void client_describe_host(char *text, size_t size);
 void client_describe_cpu(sb_wire_welcome *welcome);
 bool client_is_main_thread(uint32_t thread);
 
+/* Interrupts the sender's sleep. */
+void client_wake(void);
 /* The sender has work that should not wait. */
 void client_wake_sender(void);
 

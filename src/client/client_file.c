@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ typedef struct slab {
 
 static struct {
     int descriptor; /* -1: none */
+    dev_t device;   /* what the descriptor led to when it was opened */
+    ino_t inode;
     sb_record_header *header;
     slab *slabs;
     size_t slab_count;
@@ -79,10 +82,29 @@ static void fill_header(sb_record_header *header, uint32_t session) {
     memcpy(header->magic, SB_RECORD_MAGIC, sizeof header->magic);
 }
 
-int client_file_open(const char *path, uint32_t session) {
+/* Not one of the first three: a program that was started without them writes to these. */
+static int open_above_standard(const char *path) {
     const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0 || descriptor > STDERR_FILENO)
+        return descriptor;
+    const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(descriptor);
+    return higher;
+}
+
+/* A program may close what it has not opened, and open something else under that number. */
+static bool owns_descriptor(void) {
+    struct stat status;
+    return fstat(file.descriptor, &status) == 0 && status.st_dev == file.device &&
+           status.st_ino == file.inode;
+}
+
+int client_file_open(const char *path, uint32_t session) {
+    struct stat status = {0};
+    const int descriptor = open_above_standard(path);
     if (descriptor < 0)
         return -1;
+    fstat(descriptor, &status);
     void *list = mmap(NULL, SLABS_MAX * sizeof(slab), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     sb_record_header *header = list == MAP_FAILED ? NULL : map_header(descriptor);
@@ -102,13 +124,16 @@ int client_file_open(const char *path, uint32_t session) {
     file.first_mapped = 0;
     file.is_closed = false;
     file.descriptor = descriptor;
+    file.device = status.st_dev;
+    file.inode = status.st_ino;
     return 0;
 }
 
 /* The slab of that number, reserved and mapped; NULL if the disk is full. */
 static char *map_slab(size_t number, bool touches) {
     const off_t offset = (off_t)SB_CHUNK_SIZE + (off_t)number * SLAB_SIZE;
-    if (number >= SLABS_MAX || posix_fallocate(file.descriptor, offset, SLAB_SIZE) != 0)
+    if (number >= SLABS_MAX || !owns_descriptor() ||
+        posix_fallocate(file.descriptor, offset, SLAB_SIZE) != 0)
         return NULL;
     void *memory =
         mmap(NULL, SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, offset);
@@ -202,6 +227,7 @@ void client_file_update_clock(void) {
     sb_record_header *header = file.header;
     const uint32_t other = 1 - header->clock_slot;
     header->latest[other] = client_clock_pair();
+    header->untold = client_lanes_untold();
     __atomic_store_n(&header->clock_slot, other, __ATOMIC_RELEASE);
 }
 
@@ -218,7 +244,8 @@ void client_file_close(void) {
     if (slabs > 0)
         size -= (off_t)(SLAB_CHUNKS - file.slabs[slabs - 1].taken) * SB_CHUNK_SIZE;
     /* Should it fail the file is only longer than it has to be. */
-    (void)!ftruncate(file.descriptor, size);
+    if (owns_descriptor())
+        (void)!ftruncate(file.descriptor, size);
     pthread_mutex_unlock(&client_pool_lock);
 }
 
@@ -231,7 +258,8 @@ void client_file_forget(void) {
     }
     munmap(file.header, SB_CHUNK_SIZE);
     munmap(file.slabs, SLABS_MAX * sizeof(slab));
-    close(file.descriptor);
+    if (owns_descriptor())
+        close(file.descriptor);
     file.descriptor = -1;
     file.full_since = 0;
 }

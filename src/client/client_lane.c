@@ -48,6 +48,16 @@ static client_lane *make_lane(void) {
     return lane;
 }
 
+uint64_t client_lanes_untold(void) {
+    uint64_t untold = 0;
+    for (const client_lane *lane = client_lanes(); lane != NULL; lane = lane->next) {
+        for (uint32_t cause = 0; cause < SB_RECORD_CAUSES; cause++)
+            untold += __atomic_load_n(&lane->lost[cause], __ATOMIC_RELAXED) -
+                      __atomic_load_n(&lane->told[cause], __ATOMIC_RELAXED);
+    }
+    return untold;
+}
+
 client_lane *client_lanes(void) {
     return __atomic_load_n(&all_lanes, __ATOMIC_ACQUIRE);
 }

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/client_reader.h"
@@ -15,10 +16,21 @@ enum {
 
 static uint32_t is_asleep; /* worth waking */
 
-void client_wake_sender(void) {
+/* A program that closes what it has not opened may have a file of its own under our number. */
+static bool owns_wake(void) {
+    struct stat status;
+    return fstat(client_global.wake, &status) == 0 && (status.st_mode & S_IFMT) == 0;
+}
+
+void client_wake(void) {
     const uint64_t one = 1;
-    if (__atomic_load_n(&is_asleep, __ATOMIC_RELAXED) != 0)
+    if (owns_wake())
         (void)!write(client_global.wake, &one, sizeof one);
+}
+
+void client_wake_sender(void) {
+    if (__atomic_load_n(&is_asleep, __ATOMIC_RELAXED) != 0)
+        client_wake();
 }
 
 bool client_wait(const int *descriptors, size_t count, bool for_writing, int timeout_ms) {
@@ -28,16 +40,17 @@ bool client_wait(const int *descriptors, size_t count, bool for_writing, int tim
     for (; used < count && used < DESCRIPTORS_MAX; used++)
         polled[used] = (struct pollfd){descriptors[used], for_writing ? POLLOUT : POLLIN, 0};
     /* When we stop, the wake-up call stays: it must not keep us from waiting for the reader. */
-    const bool is_stopping = client_is_stopping();
+    const bool is_deaf = client_is_stopping() || !owns_wake();
     const size_t wake = used;
-    if (!is_stopping)
+    if (!is_deaf)
         polled[used++] = (struct pollfd){client_global.wake, POLLIN, 0};
     __atomic_store_n(&is_asleep, 1, __ATOMIC_RELAXED);
     const int ready = poll(polled, used, timeout_ms);
     __atomic_store_n(&is_asleep, 0, __ATOMIC_RELAXED);
-    if (ready > 0 && !is_stopping && polled[wake].revents != 0 && !client_is_stopping()) {
+    if (ready > 0 && !is_deaf && polled[wake].revents != 0 && !client_is_stopping()) {
         uint64_t calls = 0;
-        (void)!read(client_global.wake, &calls, sizeof calls);
+        if (owns_wake())
+            (void)!read(client_global.wake, &calls, sizeof calls);
         client_pool_prepare();
     }
     for (size_t i = 0; ready > 0 && i < wake; i++) {

@@ -180,8 +180,7 @@ void sb_client_stop(void) {
     pthread_mutex_lock(&start_lock);
     if (current_phase() == RUNNING) {
         __atomic_store_n(&client_global.is_stopping, 1, __ATOMIC_RELEASE);
-        const uint64_t one = 1;
-        (void)!write(client_global.wake, &one, sizeof one);
+        client_wake();
         pthread_join(client_global.sender, NULL);
         client_change_session(false);
         client_lanes_stop();

@@ -196,6 +196,9 @@ sb_status sb_record_file_replay(sb_slice bytes, sb_record_names *names,
     if (status == SB_OK) {
         for (size_t i = 0; i < all->lane_count; i++)
             replay_lane(all, &all->lanes[i], UINT64_MAX);
+        if (header.untold > 0)
+            sb_record_tell_loss(&all->translator, 0, all->last_ticks, header.untold,
+                                SB_RECORD_LOST_TO_DISK);
         end_lanes(all);
         summary->lost = all->translator.lost;
         summary->is_closed = header.is_closed != 0;

@@ -45,6 +45,7 @@ typedef struct sb_record_header {
     char cpu_manufacturer[12];
     char program[64];
     char host[1024];
+    uint64_t untold; /* losses without a record of their own: there was no room for one */
 } sb_record_header;
 
 enum { SB_RECORD_FILE_VERSION = 1 };
