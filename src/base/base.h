@@ -14,6 +14,7 @@
  *   file.h      input files, mapped (sb_file)
  *   output.h    buffered output to a descriptor, to memory, or to a file that appears whole
  *               (sb_output)
+ *   folder.h    folders and paths
  *   clock.h     clocks
  *   socket.h    connections and datagrams, with a limit on every wait
  *   csv.h       reading comma-separated values without copying (sb_csv)
@@ -33,6 +34,7 @@
 #include "base/clock.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/idmap.h"
 #include "base/intern.h"
 #include "base/json.h"

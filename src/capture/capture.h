@@ -138,6 +138,7 @@ void sb_capture_session_free(sb_capture_session *session);
 typedef struct sb_capture_recover_options {
     const sb_trace_bound *bound; /* of what the trace keeps in memory; NULL: all */
     sb_file *file;               /* what the bytes are of; NULL: not a file */
+    bool has_ended; /* the program: that it has not closed its recording is no damage then */
 } sb_capture_recover_options;
 
 /* Is it a journal, or a recording file of libstrobe's (record/record_file.h)? */

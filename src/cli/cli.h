@@ -40,6 +40,7 @@ typedef struct cli_command {
     const char *examples;  /* shown at the end of the help */
     const cli_option *options;
     size_t option_count;
+    bool ends_at_operand; /* what follows the first operand is not ours: another program's */
     int (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
@@ -54,6 +55,7 @@ extern const cli_command cli_export_command;
 extern const cli_command cli_info_command;
 extern const cli_command cli_recover_command;
 extern const cli_command cli_report_command;
+extern const cli_command cli_run_command;
 extern const cli_command cli_stats_command;
 extern const cli_command cli_view_command;
 
@@ -74,7 +76,8 @@ typedef struct cli_parsed {
 
 /*
  * Reads argv[1] and on. Long options may be cut to an unambiguous prefix, values follow after '='
- * or as the next argument, `--` ends the options, options and operands may be mixed.
+ * or as the next argument, short ones without a value may share a dash, `--` ends the options,
+ * options and operands may be mixed (unless the command's options end at the first operand).
  */
 sb_status cli_parse(const cli_command *command, bool compat, int argc, char **argv,
                     cli_parsed *parsed, sb_error *error);

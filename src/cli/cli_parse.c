@@ -102,16 +102,28 @@ static sb_status add_option(argument_parser *parser, const cli_option *option, c
     return SB_OK;
 }
 
+/* "-o FILE", "-oFILE", "-rv": letters that take no value may share a dash. */
+static sb_status parse_short(argument_parser *parser, const char *argument) {
+    const cli_option *option = NULL;
+    const char *rest = argument;
+    do {
+        SB_TRY(find_short(parser, rest, &option));
+        rest++;
+        if (option->argument != NULL)
+            return add_option(parser, option, rest[1] != '\0' ? rest + 1 : NULL);
+        SB_TRY(add_option(parser, option, NULL));
+    } while (rest[1] != '\0');
+    return SB_OK;
+}
+
 static sb_status parse_argument(argument_parser *parser, const char *argument) {
     const cli_option *option = NULL;
     if (!looks_like_option(argument)) {
         parser->parsed->operands[parser->parsed->operand_count++] = argument;
         return SB_OK;
     }
-    if (argument[1] != '-') {
-        SB_TRY(find_short(parser, argument, &option));
-        return add_option(parser, option, argument[2] != '\0' ? argument + 2 : NULL);
-    }
+    if (argument[1] != '-')
+        return parse_short(parser, argument);
     sb_slice rest;
     const sb_slice whole = sb_slice_of(argument + 2);
     const sb_slice name = sb_slice_cut(whole, '=', &rest);
@@ -135,6 +147,8 @@ sb_status cli_parse(const cli_command *command, bool compat, int argc, char **ar
             options_ended = true;
         else
             SB_TRY(parse_argument(&parser, argument));
+        if (command->ends_at_operand && parsed->operand_count > 0)
+            options_ended = true;
     }
     return SB_OK;
 }

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli_report.h"
 #include "cli/cli_trace.h"
-#include "report/report.h"
 
 static int run_report(const cli_command *command, int argc, char **argv);
 
@@ -144,8 +144,8 @@ typedef struct report_arguments {
     bool with_stats;
     sb_report_stats_options stats;
     sb_report_device_options device;
-    char date[32];
-    char folder[4096];
+    char date[CLI_REPORT_DATE_SIZE];
+    sb_arena arena;
 } report_arguments;
 
 /* ---- options ---- */
@@ -212,17 +212,15 @@ static sb_status take_options(const cli_parsed *parsed, report_arguments *argume
     return SB_OK;
 }
 
-/* Where tt-metal leaves its logs unless told otherwise. */
-static const char *usual_folder(report_arguments *arguments) {
+const char *cli_profiler_folder(sb_arena *arena) {
     const char *folder = getenv("TT_METAL_PROFILER_DIR");
     const char *home = getenv("TT_METAL_HOME");
-    if (arguments->options.output != NULL)
-        return arguments->options.output;
     if (folder != NULL && folder[0] != '\0')
         return folder;
-    snprintf(arguments->folder, sizeof arguments->folder, "%s/generated/profiler",
-             home == NULL || home[0] == '\0' ? "." : home);
-    return arguments->folder;
+    const bool has_home = home != NULL && home[0] != '\0';
+    return sb_arena_format(arena, "%s%sgenerated/profiler", has_home ? home : "",
+                           has_home ? "/" : "")
+        .data;
 }
 
 static sb_status check_options(const report_arguments *arguments, sb_error *error) {
@@ -241,11 +239,15 @@ static sb_status check_options(const report_arguments *arguments, sb_error *erro
     return SB_OK;
 }
 
-static void set_date(report_arguments *arguments) {
+void cli_report_date(char date[CLI_REPORT_DATE_SIZE]) {
     const time_t now = time(NULL);
     struct tm local;
     localtime_r(&now, &local);
-    strftime(arguments->date, sizeof arguments->date, "%Y_%m_%d_%H_%M_%S", &local);
+    strftime(date, CLI_REPORT_DATE_SIZE, "%Y_%m_%d_%H_%M_%S", &local);
+}
+
+static void set_date(report_arguments *arguments) {
+    cli_report_date(arguments->date);
     arguments->options.date = arguments->without_date ? NULL : arguments->date;
 }
 
@@ -275,8 +277,11 @@ static void print_problems(const sb_report_summary *summary) {
         sb_log(SB_LOG_WARNING, "%s", summary->problems[i]);
 }
 
-static void put_counts(const sb_report_summary *summary, sb_output *output) {
+void cli_put_report_counts(const sb_report_summary *summary, sb_output *output) {
     const char *separator = "";
+    sb_put_format(output, "%" PRIu64 " %s and %" PRIu64 " signposts from %" PRIu64 " devices: ",
+                  summary->op_count, summary->is_device_only ? "executions" : "operations",
+                  summary->signpost_count, summary->device_count);
     for (int i = 0; i < SB_COMPLETENESS_COUNT; i++) {
         if (summary->rows[i] == 0)
             continue;
@@ -313,10 +318,7 @@ static void put_json(const sb_report_summary *summary, sb_output *output) {
 }
 
 static void put_verdict(const sb_report_summary *summary, sb_output *output) {
-    sb_put_format(output, "%" PRIu64 " %s and %" PRIu64 " signposts from %" PRIu64 " devices: ",
-                  summary->op_count, summary->is_device_only ? "executions" : "operations",
-                  summary->signpost_count, summary->device_count);
-    put_counts(summary, output);
+    cli_put_report_counts(summary, output);
     sb_put_format(output, "\nWritten: %s\n", summary->csv_path);
     if (!summary->is_device_only)
         sb_put_format(output, "Next:    strobe perf %s\n", summary->csv_path);
@@ -408,6 +410,13 @@ static sb_status read_and_write(report_arguments *arguments, int *exit_code, sb_
     return status;
 }
 
+static const char *input_of(const cli_parsed *parsed, report_arguments *arguments) {
+    if (parsed->operand_count == 1)
+        return parsed->operands[0];
+    return arguments->options.output != NULL ? arguments->options.output
+                                             : cli_profiler_folder(&arguments->arena);
+}
+
 static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error *error) {
     enum { USUAL_TOP = 15 };
     report_arguments arguments = {.analyses = sb_vector_of(sizeof(const char *)),
@@ -419,8 +428,7 @@ static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error 
         status = sb_error_set(error, SB_ERR_USAGE, "name one folder or none");
     set_date(&arguments);
     arguments.options.tool_version = STROBE_VERSION;
-    arguments.options.input =
-        parsed->operand_count == 1 ? parsed->operands[0] : usual_folder(&arguments);
+    arguments.options.input = input_of(parsed, &arguments);
     if (isatty(STDERR_FILENO) && !arguments.quiet)
         arguments.options.progress = show_progress;
     if (status == SB_OK && arguments.device.setup != NULL)
@@ -428,6 +436,7 @@ static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error 
     else if (status == SB_OK)
         status = read_and_write(&arguments, exit_code, error);
     sb_vector_free(&arguments.analyses);
+    sb_arena_free(&arguments.arena);
     return status;
 }
 

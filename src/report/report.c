@@ -104,10 +104,19 @@ sb_report *report_create(const sb_report_options *options) {
     return report;
 }
 
+/* Without ops there are signposts at best, which are worth a report where devices have none. */
+static bool has_host_rows(const sb_report *report) {
+    if (report->options.device_only)
+        return false;
+    const bool has_devices = report->has_device_file || report->has_cpp;
+    return report->host.ops.count > 0 ||
+           (report->host_files.is_there && !has_devices && !report->options.compat);
+}
+
 void report_process(sb_report *report) {
     read_all(report);
     report_sort_programs(report);
-    report->has_host = report->host.ops.count > 0 && !report->options.device_only;
+    report->has_host = has_host_rows(report);
     if (report->has_host)
         report_join(report);
     report_judge(report);

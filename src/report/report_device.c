@@ -45,7 +45,7 @@ static sb_status write_dump(const measured *work, const char *path, sb_error *er
 static sb_status write_files(sb_report *report, const measured *work, bool without_json,
                              sb_error *error) {
     sb_arena *arena = &report->arena;
-    SB_TRY(report_make_folder(work->folder, error));
+    SB_TRY(sb_folder_make(work->folder, error));
     SB_TRY(report_copy_file(work->log_path, work->folder, "profile_log_device.csv", error));
     SB_TRY(
         write_stats(work, sb_arena_format(arena, "%s/device_stats.txt", work->folder).data, error));

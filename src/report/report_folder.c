@@ -15,24 +15,6 @@
 
 #include "report/report_model.h"
 
-/* ---- folders ---- */
-
-sb_status report_make_folder(const char *path, sb_error *error) {
-    char *part = sb_alloc(strlen(path) + 1);
-    for (const char *end = path; *end != '\0'; end++) {
-        if (*end != '/' || end == path)
-            continue;
-        memcpy(part, path, (size_t)(end - path));
-        part[end - path] = '\0';
-        mkdir(part, 0777); /* what cannot be made shows below */
-    }
-    free(part);
-    struct stat status;
-    if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode)))
-        return SB_OK;
-    SB_FAIL(error, SB_ERR_IO, "%s: cannot make this folder: %s", path, strerror(errno));
-}
-
 /* ---- copies ---- */
 
 /*
@@ -96,7 +78,7 @@ static sb_status copy_noc_timelines(const sb_report *report, const char *folder,
     const char *from = sb_arena_format(&arena, "%s/../npe_viz", report->log_folder).data;
     const char *to = sb_arena_format(&arena, "%s/npe_viz", folder).data;
     DIR *directory = opendir(from);
-    sb_status status = directory == NULL ? SB_OK : report_make_folder(to, error);
+    sb_status status = directory == NULL ? SB_OK : sb_folder_make(to, error);
     const struct dirent *entry = directory == NULL ? NULL : readdir(directory);
     for (; entry != NULL && status == SB_OK; entry = readdir(directory)) {
         struct stat kind;
@@ -219,7 +201,7 @@ sb_status sb_report_write(sb_report *report, sb_error *error) {
                                          options->date != NULL ? "/" : "",
                                          options->date != NULL ? options->date : "")
                              .data;
-    SB_TRY(report_make_folder(folder, error));
+    SB_TRY(sb_folder_make(folder, error));
     report->summary.folder = folder;
     report->summary.csv_path = name_of(report, "ops_perf_results", true);
     copying work = {.report = report, .folder = folder};

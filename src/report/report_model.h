@@ -219,8 +219,6 @@ static inline bool report_wants(const sb_report *report, report_analysis analysi
 
 /* ---- files ---- */
 
-/* Makes a folder and those that it lies in. */
-sb_status report_make_folder(const char *path, sb_error *error);
 /* A copy of a file in a folder, under a name. */
 sb_status report_copy_file(const char *from, const char *folder, const char *name, sb_error *error);
 

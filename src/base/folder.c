@@ -1,0 +1,40 @@
+#include "base/folder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool sb_folder_is(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+sb_status sb_folder_make(const char *path, sb_error *error) {
+    char *part = sb_alloc(strlen(path) + 1);
+    for (const char *end = path; *end != '\0'; end++) {
+        if (*end != '/' || end == path)
+            continue;
+        memcpy(part, path, (size_t)(end - path));
+        part[end - path] = '\0';
+        mkdir(part, 0777); /* what cannot be made shows below */
+    }
+    free(part);
+    if (mkdir(path, 0777) == 0)
+        return SB_OK;
+    const int reason = errno;
+    if (sb_folder_is(path))
+        return SB_OK;
+    SB_FAIL(error, SB_ERR_IO, "%s: cannot make this folder: %s", path, strerror(reason));
+}
+
+const char *sb_path_absolute(sb_arena *arena, const char *path) {
+    char here[PATH_MAX];
+    if (path[0] == '/' || getcwd(here, sizeof here) == NULL)
+        return sb_arena_format(arena, "%s", path).data;
+    while (path[0] == '.' && path[1] == '/')
+        path += 2;
+    return sb_arena_format(arena, "%s/%s", here, path).data;
+}

@@ -1,0 +1,36 @@
+/*
+ * Parts of `strobe run` that its files share: what was asked for, and what is said at the end.
+ */
+#ifndef SB_CLI_RUN_H
+#define SB_CLI_RUN_H
+
+#include "cli/cli.h"
+#include "run/run.h"
+
+typedef struct cli_run_arguments {
+    sb_run_options run;
+    bool report;
+    bool verbose;
+    bool no_device;
+    bool logs_only;
+    bool check_exit_code;
+    const char *folder;
+    const char *name;
+    const char *children;
+    sb_vector analyses;  /* const char * */
+    sb_vector variables; /* sb_run_variable */
+    sb_arena arena;
+} cli_run_arguments;
+
+/* The exit code of --check-exit-code for a program that failed. */
+enum { CLI_RUN_TARGET_FAILED = 4 };
+
+/*
+ * Makes the ops report of what was recorded, shows what it says and where it is. *is_partial:
+ * something in it was missing.
+ */
+sb_status cli_run_report(const cli_run_arguments *arguments, bool *is_partial, sb_error *error);
+/* What was recorded and what was not. */
+void cli_run_tell(const cli_run_arguments *arguments, const sb_run_result *result);
+
+#endif

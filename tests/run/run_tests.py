@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""`strobe run`: what is recorded, what is told, and what is left when things go wrong.
+
+usage: run_tests.py FOLDER_OF_BINARIES [unittest arguments]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+BIN = Path(sys.argv.pop(1)).resolve()
+STROBE = BIN / "strobe"
+SUBJECT = BIN / "run_subject"
+LIMIT_S = 60
+
+
+class Run(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="strobe-run-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("TT_", "STROBE_O", "TRACY_"))}
+
+    def run_strobe(self, *arguments: str | Path, **more) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([STROBE, "run", *arguments], cwd=self.folder, env=self.environment, text=True,
+                              capture_output=True, timeout=LIMIT_S, **more)
+
+    def session(self, folder: str = "generated/profiler") -> dict:
+        return json.loads((self.folder / folder / ".logs/processes/session.json").read_text())
+
+    def zones(self, folder: str = "generated/profiler") -> int:
+        trace = self.folder / folder / ".logs/tracy_profile_log_host.tracy"
+        rows = subprocess.run([STROBE, "export", "-u", trace], text=True, capture_output=True, timeout=LIMIT_S)
+        return sum(row.startswith("work,") for row in rows.stdout.splitlines())
+
+
+class Recording(Run):
+    def test_a_program_is_recorded_and_its_trace_named(self) -> None:
+        done = self.run_strobe(SUBJECT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("tracy_profile_log_host.tracy", done.stdout)
+        self.assertEqual(self.zones(), 100)
+
+    def test_each_process_has_a_trace(self) -> None:
+        self.run_strobe(SUBJECT, "fork")
+        programs = self.session()["programs"]
+        self.assertEqual(sorted(p["zones"] for p in programs), [50, 100])
+        self.assertEqual([p["main"] for p in programs if p["zones"] == 100], [True])
+        for program in programs:
+            self.assertTrue(Path(program["file"]).is_file())
+
+    def test_the_process_with_operations_is_the_main_one(self) -> None:
+        self.run_strobe("sh", "-c", f"{SUBJECT} & {SUBJECT} signpost; wait")
+        programs = self.session()["programs"]
+        self.assertEqual([p["operations"] for p in programs if p["main"]], [1])
+
+    def test_options_of_the_program_are_its_own(self) -> None:
+        done = self.run_strobe("-o", "out", "echo", "-r", "--no-device", "-o", "x")
+        self.assertEqual(done.stdout, "-r --no-device -o x\n")
+        self.assertIn("nothing of echo was recorded", done.stderr)
+
+    def test_letters_may_share_a_dash(self) -> None:
+        done = self.run_strobe("-rv", SUBJECT, "signpost")
+        self.assertIn("100 zones", done.stderr)
+        self.assertIn("1 signposts", done.stdout)
+
+    def test_the_report_has_the_signposts_and_its_name(self) -> None:
+        done = self.run_strobe("-r", "-n", "named", "-o", "out", "--no-device", SUBJECT, "signpost")
+        reports = list((self.folder / "out/reports/named").glob("*/ops_perf_results_named_*.csv"))
+        self.assertEqual(len(reports), 1, done.stderr)
+        self.assertIn("here,signpost", reports[0].read_text())
+        self.assertIn("OPs csv generated at: ", done.stderr)
+
+    def test_logs_can_be_processed_again(self) -> None:
+        self.run_strobe(SUBJECT, "signpost")
+        done = self.run_strobe("--process-logs-only")
+        self.assertIn("1 signposts", done.stdout)
+
+    def test_variables_are_those_of_the_options(self) -> None:
+        show = "env | grep -E '^(TT_METAL|TTNN)' | sort"
+        done = self.run_strobe("-r", "-o", "out", "--no-op-info-cache", "--op-support-count", "5000", "--sync-host-device",
+                               "--collect-noc-traces", "--profiler-capture-perf-counters", "fpu,l1", "sh", "-c", show)
+        variables = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+        logs = f"{self.folder}/out/.logs"
+        self.assertEqual(variables, {
+            "TT_METAL_DEVICE_PROFILER": "1", "TT_METAL_DEVICE_PROFILER_NOC_EVENTS": "1",
+            "TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH": logs, "TT_METAL_PROFILER_DIR": f"{self.folder}/out",
+            "TT_METAL_PROFILER_NO_CACHE_OP_INFO": "1", "TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT": "5000",
+            "TT_METAL_PROFILER_SYNC": "1", "TT_METAL_PROFILER_TRACE_TRACKING": "1",
+            "TT_METAL_PROFILE_PERF_COUNTERS": "9", "TTNN_OP_PROFILER": "1"})
+
+    def test_variables_of_the_user_stay(self) -> None:
+        self.environment |= {"TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT": "77", "TT_METAL_DEVICE_PROFILER": "1"}
+        done = self.run_strobe("sh", "-c", "echo $TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT $TT_METAL_DEVICE_PROFILER")
+        self.assertTrue(done.stdout.startswith("77 1\n"))
+        done = self.run_strobe("--no-device", "sh", "-c", "echo [$TT_METAL_DEVICE_PROFILER]")
+        self.assertTrue(done.stdout.startswith("[]\n"))
+
+    def test_options_that_exclude_each_other_are_refused(self) -> None:
+        for options in (["-r", "--enable-accumulate-profiling"], ["-r", "--no-capture-tool"],
+                        ["--dump-device-data-mid-run", "--device-trace-profiler"],
+                        ["--dump-device-data-mid-run", "--profile-dispatch-cores"],
+                        ["--profiler-capture-perf-counters", "fpu,nonsense"], ["--op-support-count", "many"], []):
+            with self.subTest(options=options):
+                done = self.run_strobe(*options, *([SUBJECT] if options else []))
+                self.assertEqual(done.returncode, 2, done.stderr)
+
+
+class Faults(Run):
+    def test_exit_codes_are_passed_on(self) -> None:
+        self.assertEqual(self.run_strobe(SUBJECT, "fail").returncode, 7)
+        self.assertEqual(self.run_strobe("--check-exit-code", SUBJECT, "fail").returncode, 4)
+
+    def test_nothing_is_lost_by_a_crash(self) -> None:
+        for how, code in (("segfault", 139), ("kill", 137), ("_exit", 0)):
+            with self.subTest(how=how):
+                done = self.run_strobe("-r", SUBJECT, "signpost", how)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(self.zones(), 100)
+                self.assertIn("1 signposts", done.stdout)
+
+    def test_a_program_that_closes_all_descriptors_is_not_written_to(self) -> None:
+        self.run_strobe(SUBJECT, "close")
+        self.assertEqual((self.folder / "victim").stat().st_size, 0)
+        self.assertGreaterEqual(self.zones(), 100)
+        self.assertGreater(self.session()["programs"][0]["lost"], 0)
+
+    def test_a_program_without_standard_descriptors_is_recorded(self) -> None:
+        self.run_strobe("sh", "-c", f"exec 0<&- 1>&- 2>&-; {SUBJECT} chatter")
+        self.assertEqual(self.zones(), 100)
+
+    def test_a_program_that_goes_elsewhere_is_recorded(self) -> None:
+        self.run_strobe(SUBJECT, "away")
+        self.assertEqual(self.zones(), 100)
+
+    def test_a_removed_folder_is_made_again(self) -> None:
+        done = self.run_strobe("sh", "-c", f"{SUBJECT}; sleep 0.3; rm -rf generated")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.zones(), 100)
+
+    def test_gigabytes_of_output_go_through(self) -> None:
+        with open(os.devnull, "wb") as nothing:
+            rc = subprocess.run([STROBE, "run", SUBJECT, "chatter"], cwd=self.folder, stdout=nothing, timeout=LIMIT_S,
+                                stderr=subprocess.DEVNULL, env=self.environment).returncode
+        self.assertEqual(rc, 0)
+        self.assertEqual(self.zones(), 100)
+
+    def test_a_program_that_hangs_at_exit_ends_when_told_to(self) -> None:
+        for how in ("hang", "ignore"):
+            with self.subTest(how=how):
+                process = subprocess.Popen([STROBE, "run", SUBJECT, how, "hang"], cwd=self.folder, env=self.environment,
+                                           stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                time.sleep(1)
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(LIMIT_S), 137 if how == "ignore" else 143)
+                self.assertEqual(self.zones(), 100)
+
+    def test_what_is_left_over_is_ended(self) -> None:
+        name = f"strobe-{os.getpid()}"
+        done = self.run_strobe("sh", "-c", f"sh -c 'echo {name} > /dev/null; sleep 300' & kill -9 $$")
+        self.assertEqual(done.returncode, 137)
+        self.assertIn("told to end", done.stderr)
+        left = subprocess.run(["pgrep", "-f", name], capture_output=True, text=True).stdout
+        self.assertEqual(left, "")
+
+    def test_folders_that_cannot_be_used_are_named(self) -> None:
+        done = self.run_strobe("-o", "/proc/strobe", SUBJECT)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/proc/strobe", done.stderr)
+
+    def test_two_runs_do_not_share_a_folder(self) -> None:
+        first = subprocess.Popen([STROBE, "run", "sleep", "3"], cwd=self.folder, env=self.environment,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.5)
+        done = self.run_strobe(SUBJECT)
+        first.terminate()
+        first.wait(LIMIT_S)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("another program is being recorded", done.stderr)
+
+    def test_what_is_not_there_is_named(self) -> None:
+        done = self.run_strobe("./nowhere")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("./nowhere", done.stderr)
+
+    def test_a_full_disk_is_told(self) -> None:
+        if not os.path.ismount("/dev/shm") or os.geteuid() != 0:
+            self.skipTest("needs to mount a file system")
+        disk = self.folder / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], capture_output=True).returncode:
+            self.skipTest("cannot mount a file system")
+        self.addCleanup(subprocess.run, ["umount", disk], capture_output=True)
+        done = self.run_strobe("-o", disk, SUBJECT)
+        self.assertIn(done.returncode, (1, 3))
+        self.assertTrue("cannot record" in done.stderr or "could not" in done.stderr, done.stderr)
+
+    def test_busy_ports_do_no_harm(self) -> None:
+        taken = []
+        for port in range(8086, 8106):
+            listener = socket.socket()
+            try:
+                listener.bind(("127.0.0.1", port))
+                listener.listen()
+            except OSError:
+                pass
+            taken.append(listener)
+        done = self.run_strobe("sh", "-c", f"echo port=$TRACY_PORT; {SUBJECT}")
+        for listener in taken:
+            listener.close()
+        self.assertEqual(self.zones(), 100)
+        self.assertRegex(done.stdout, r"port=[0-9]+")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
