@@ -4,8 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops_profile.h"
+
 #define OUTPUT 16u
 #define SLOTS 4u
+
+static const char *kernel_folder = STROBE_OPS_KERNELS;
+
+void ops_set_kernel_folder(const char *folder) {
+    kernel_folder = folder;
+}
 
 /* ---- context and tensors ---- */
 
@@ -72,6 +80,7 @@ static int32_t *allocate_tiles(const ops_tensor *tensor) {
 }
 
 sb_status ops_tensor_write(ops_tensor *tensor, const int32_t *values, sb_error *error) {
+    ZoneScopedN("HWCommandQueue_write_buffer");
     int32_t *tiles = allocate_tiles(tensor);
     for (uint32_t row = 0; row < tensor->rows; row++)
         for (uint32_t column = 0; column < tensor->columns; column++)
@@ -83,6 +92,7 @@ sb_status ops_tensor_write(ops_tensor *tensor, const int32_t *values, sb_error *
 }
 
 sb_status ops_tensor_read(ops_tensor *tensor, int32_t *values, sb_error *error) {
+    ZoneScopedN("HWCommandQueue_read_buffer");
     int32_t *tiles = allocate_tiles(tensor);
     const sb_status status = sb_buffer_read(tensor->buffer, 0, tiles,
                                             (size_t)tile_count(tensor) * OPS_TILE_BYTES, error);
@@ -132,11 +142,11 @@ static sb_status add_kernel(sb_program *program, const work *all, const char *fi
                             uint32_t *number, sb_error *error) {
     char path[1024];
     char text[16];
-    snprintf(path, sizeof path, "%s/%s", STROBE_OPS_KERNELS, file);
+    snprintf(path, sizeof path, "%s/%s", kernel_folder, file);
     snprintf(text, sizeof text, "%u", value);
     const sb_define defines[] = {{define, text}};
     const sb_kernel_options options = {.path = path,
-                                       .include = STROBE_OPS_KERNELS,
+                                       .include = kernel_folder,
                                        .processor = processor,
                                        .cores = all->cores,
                                        .defines = defines,
@@ -158,7 +168,15 @@ typedef struct arguments {
     uint32_t writer[3];
 } arguments;
 
+typedef struct operands {
+    const ops_tensor *a;
+    const ops_tensor *b; /* NULL: there is one */
+    const ops_tensor *out;
+} operands;
+
 typedef struct pipeline {
+    const char *code;        /* what reports call the operation */
+    ops_attribute attribute; /* that tells it from others of this code; no name: none */
     const char *reader;
     uint32_t inputs;     /* circular buffers 0 to inputs - 1 */
     const char *compute; /* NULL: the writer takes what the reader reads */
@@ -166,8 +184,8 @@ typedef struct pipeline {
     uint32_t pages; /* of each circular buffer */
     uint32_t units;
     /* Fills in what core gets: units first to first + count. */
-    void (*fill)(const void *op, uint32_t first, uint32_t count, arguments *core);
-    const void *op;
+    void (*fill)(const operands *op, uint32_t first, uint32_t count, arguments *core);
+    const operands *op;
 } pipeline;
 
 static sb_status set_arguments(sb_program *program, const pipeline *line, const work *all,
@@ -207,23 +225,54 @@ static sb_status add_parts(sb_program *program, const pipeline *line, const work
     return status;
 }
 
+/* ---- telling the profiler, building, running ---- */
+
+static ops_description describe(const pipeline *line, const work *all, const sb_program *program,
+                                const uint32_t kernels[3]) {
+    return (ops_description){
+        .code = line->code,
+        .inputs = {line->op->a, line->op->b},
+        .input_count = line->op->b == NULL ? 1 : 2,
+        .output = line->op->out,
+        .attributes = {line->attribute},
+        .attribute_count = line->attribute.name == NULL ? 0 : 1,
+        .core_count = all->core_count,
+        .program = program,
+        .kernels = {{line->reader, SB_BRISC, kernels[0]},
+                    {"write_tiles.c", SB_NCRISC, kernels[1]},
+                    {line->compute, SB_TRISC1, kernels[2]}},
+    };
+}
+
+static sb_status build_and_enqueue(sb_program *program, sb_error *error) {
+    {
+        ZoneScopedN("CompileProgram");
+        const sb_status status = sb_program_build(program, error);
+        if (status != SB_OK)
+            return status;
+    }
+    ZoneScopedN("EnqueueProgram");
+    return sb_program_enqueue(program, error);
+}
+
 static sb_status run_pipeline(ops_context *ops, const pipeline *line, sb_error *error) {
     const work all = spread(ops, line->units);
     uint32_t kernels[3] = {0};
+    ops_call call;
+    ops_call_begin(&call, ops->device);
     sb_program *program = new_program(ops);
+    sb_program_set_id(program, call.id);
     sb_status status = add_parts(program, line, &all, kernels, error);
     if (status == SB_OK)
         status = set_arguments(program, line, &all, kernels, error);
-    return status == SB_OK ? sb_program_enqueue(program, error) : status;
+    if (status == SB_OK)
+        status = build_and_enqueue(program, error);
+    const ops_description description = describe(line, &all, program, kernels);
+    ops_call_end(&call, status == SB_OK ? &description : NULL);
+    return status;
 }
 
 /* ---- operations ---- */
-
-typedef struct operands {
-    const ops_tensor *a;
-    const ops_tensor *b;
-    const ops_tensor *out;
-} operands;
 
 static uint32_t address(const ops_tensor *tensor) {
     return tensor != NULL ? sb_buffer_address(tensor->buffer) : 0;
@@ -249,13 +298,16 @@ static void write_range(arguments *core, const ops_tensor *out, uint32_t first, 
     core->writer[2] = count;
 }
 
-static void fill_elementwise(const void *op, uint32_t first, uint32_t count, arguments *core) {
-    const operands *given = op;
+static void fill_elementwise(const operands *given, uint32_t first, uint32_t count,
+                             arguments *core) {
     const uint32_t reader[] = {address(given->a), address(given->b), first, count};
     memcpy(core->reader, reader, sizeof reader);
     core->compute[0] = count;
     write_range(core, given->out, first, count);
 }
+
+static const char *const binary_names[] = {
+    [OPS_ADD] = "BinaryOpType::ADD", [OPS_MULTIPLY] = "BinaryOpType::MUL"};
 
 sb_status ops_binary(ops_context *ops, ops_binary_kind kind, const ops_tensor *a,
                      const ops_tensor *b, const ops_tensor *out, sb_error *error) {
@@ -263,7 +315,9 @@ sb_status ops_binary(ops_context *ops, ops_binary_kind kind, const ops_tensor *a
         return refuse(error, "elementwise", a, same_shape(a, b) ? out : b);
     const operands given = {a, b, out};
     return run_pipeline(ops,
-                        &(pipeline){.reader = "read_tiles.c",
+                        &(pipeline){.code = "BinaryNgDeviceOperation",
+                                    .attribute = {"binary_op_type", binary_names[kind]},
+                                    .reader = "read_tiles.c",
                                     .inputs = 2,
                                     .compute = "elementwise.c",
                                     .operation = (uint32_t)kind,
@@ -279,7 +333,9 @@ sb_status ops_relu(ops_context *ops, const ops_tensor *a, const ops_tensor *out,
         return refuse(error, "relu", a, out);
     const operands given = {a, NULL, out};
     return run_pipeline(ops,
-                        &(pipeline){.reader = "read_tiles.c",
+                        &(pipeline){.code = "UnaryDeviceOperation",
+                                    .attribute = {"op_chain", "UnaryOpType::RELU"},
+                                    .reader = "read_tiles.c",
                                     .inputs = 1,
                                     .compute = "elementwise.c",
                                     .operation = 2,
@@ -290,8 +346,7 @@ sb_status ops_relu(ops_context *ops, const ops_tensor *a, const ops_tensor *out,
                         error);
 }
 
-static void fill_matmul(const void *op, uint32_t first, uint32_t count, arguments *core) {
-    const operands *given = op;
+static void fill_matmul(const operands *given, uint32_t first, uint32_t count, arguments *core) {
     const uint32_t inner = tiles_along(given->a->columns);
     const uint32_t reader[] = {
         address(given->a), address(given->b), inner, tiles_along(given->b->columns), first, count};
@@ -309,7 +364,8 @@ sb_status ops_matmul(ops_context *ops, const ops_tensor *a, const ops_tensor *b,
         return refuse(error, "matmul", b, out);
     const operands given = {a, b, out};
     return run_pipeline(ops,
-                        &(pipeline){.reader = "read_matmul.c",
+                        &(pipeline){.code = "MatmulDeviceOperation",
+                                    .reader = "read_matmul.c",
                                     .inputs = 2,
                                     .compute = "matmul.c",
                                     .pages = 2,
@@ -319,8 +375,7 @@ sb_status ops_matmul(ops_context *ops, const ops_tensor *a, const ops_tensor *b,
                         error);
 }
 
-static void fill_transpose(const void *op, uint32_t first, uint32_t count, arguments *core) {
-    const operands *given = op;
+static void fill_transpose(const operands *given, uint32_t first, uint32_t count, arguments *core) {
     const uint32_t reader[] = {address(given->a), tiles_along(given->a->rows),
                                tiles_along(given->a->columns), first, count};
     memcpy(core->reader, reader, sizeof reader);
@@ -334,7 +389,8 @@ sb_status ops_transpose(ops_context *ops, const ops_tensor *a, const ops_tensor 
         return refuse(error, "transpose", a, out);
     const operands given = {a, NULL, out};
     return run_pipeline(ops,
-                        &(pipeline){.reader = "read_transposed.c",
+                        &(pipeline){.code = "TransposeDeviceOperation",
+                                    .reader = "read_transposed.c",
                                     .inputs = 1,
                                     .compute = "transpose.c",
                                     .pages = 2,
@@ -346,8 +402,7 @@ sb_status ops_transpose(ops_context *ops, const ops_tensor *a, const ops_tensor 
 
 /* ---- operations on rows: a unit is a band of tiles ---- */
 
-static void fill_rowwise(const void *op, uint32_t first, uint32_t count, arguments *core) {
-    const operands *given = op;
+static void fill_rowwise(const operands *given, uint32_t first, uint32_t count, arguments *core) {
     const uint32_t tiles = tiles_along(given->a->columns);
     const uint32_t results = tiles_along(given->out->columns);
     const uint32_t reader[] = {address(given->a), 0, first * tiles, count * tiles};
@@ -359,11 +414,23 @@ static void fill_rowwise(const void *op, uint32_t first, uint32_t count, argumen
 
 enum { ROWS_SOFTMAX = 0, ROWS_CAUSAL = 1, ROWS_NORM = 2, ROWS_REDUCE = 3 };
 
+static const struct {
+    const char *code;
+    ops_attribute attribute;
+} rowwise[] = {
+    [ROWS_SOFTMAX] = {"SoftmaxDeviceOperation", {"is_causal_mask", "false"}},
+    [ROWS_CAUSAL] = {"SoftmaxDeviceOperation", {"is_causal_mask", "true"}},
+    [ROWS_NORM] = {"LayerNormDeviceOperation", {"norm_type", "LayerNormType::LAYERNORM"}},
+    [ROWS_REDUCE] = {"ReduceDeviceOperation", {"math_op", "ReduceOpMath::SUM"}},
+};
+
 static sb_status run_rowwise(ops_context *ops, uint32_t operation, const ops_tensor *a,
                              const ops_tensor *out, sb_error *error) {
     const operands given = {a, NULL, out};
     return run_pipeline(ops,
-                        &(pipeline){.reader = "read_tiles.c",
+                        &(pipeline){.code = rowwise[operation].code,
+                                    .attribute = rowwise[operation].attribute,
+                                    .reader = "read_tiles.c",
                                     .inputs = 1,
                                     .compute = "rowwise.c",
                                     .operation = operation,
@@ -397,8 +464,7 @@ sb_status ops_reduce(ops_context *ops, const ops_tensor *a, const ops_tensor *ou
 
 /* ---- embedding ---- */
 
-static void fill_embedding(const void *op, uint32_t first, uint32_t count, arguments *core) {
-    const operands *given = op;
+static void fill_embedding(const operands *given, uint32_t first, uint32_t count, arguments *core) {
     const uint32_t reader[] = {address(given->a),
                                address(given->b),
                                tiles_along(given->b->rows),
@@ -417,7 +483,8 @@ sb_status ops_embedding(ops_context *ops, const ops_tensor *ids, const ops_tenso
         return refuse(error, "embedding", table, out);
     const operands given = {ids, table, out};
     return run_pipeline(ops,
-                        &(pipeline){.reader = "read_embedding.c",
+                        &(pipeline){.code = "EmbeddingsDeviceOperation",
+                                    .reader = "read_embedding.c",
                                     .inputs = 2,
                                     .pages = 2,
                                     .units = tile_count(out),
@@ -428,32 +495,59 @@ sb_status ops_embedding(ops_context *ops, const ops_tensor *ids, const ops_tenso
 
 /* ---- all-gather ---- */
 
-static sb_status start_gather(ops_context *ops, const ops_tensor *a, const ops_tensor *out,
-                              uint32_t own_first, uint32_t other_first, uint32_t other_count,
+typedef struct gather {
+    uint32_t own_first; /* tiles of the result */
+    uint32_t other_first;
+    uint32_t other_count;
+} gather;
+
+static sb_status add_gather(sb_program *program, const work *all, const operands *given,
+                            const gather *share, uint32_t kernels[2], sb_error *error) {
+    uint32_t id = 0;
+    sb_status status =
+        add_kernel(program, all, "gather_send.c", SB_BRISC, "SLOTS", SLOTS, &kernels[0], error);
+    if (status == SB_OK)
+        status = add_kernel(program, all, "gather_receive.c", SB_NCRISC, "SLOTS", SLOTS,
+                            &kernels[1], error);
+    if (status == SB_OK)
+        status = add_circular(program, all, 0, 1, error);
+    if (status == SB_OK)
+        status = add_circular(program, all, 1, SLOTS, error);
+    for (int i = 0; i < 2 && status == SB_OK; i++)
+        status = sb_program_add_semaphore(program, all->cores, 0, &id, error);
+    const uint32_t sender[] = {address(given->a), address(given->out), tile_count(given->a),
+                               share->own_first};
+    const uint32_t receiver[] = {address(given->out), share->other_count, share->other_first};
+    if (status == SB_OK)
+        status = sb_program_set_args(program, kernels[0], (sb_core){0, 0}, sender, 4, error);
+    if (status == SB_OK)
+        status = sb_program_set_args(program, kernels[1], (sb_core){0, 0}, receiver, 3, error);
+    return status;
+}
+
+static sb_status start_gather(ops_context *ops, const operands *given, const gather *share,
                               sb_error *error) {
     const work all = spread(ops, 1);
-    uint32_t send = 0;
-    uint32_t receive = 0;
-    uint32_t id = 0;
+    uint32_t kernels[2] = {0};
+    ops_call call;
+    ops_call_begin(&call, ops->device);
     sb_program *program = new_program(ops);
-    sb_status status =
-        add_kernel(program, &all, "gather_send.c", SB_BRISC, "SLOTS", SLOTS, &send, error);
+    sb_program_set_id(program, call.id);
+    sb_status status = add_gather(program, &all, given, share, kernels, error);
     if (status == SB_OK)
-        status = add_kernel(program, &all, "gather_receive.c", SB_NCRISC, "SLOTS", SLOTS, &receive,
-                            error);
-    if (status == SB_OK)
-        status = add_circular(program, &all, 0, 1, error);
-    if (status == SB_OK)
-        status = add_circular(program, &all, 1, SLOTS, error);
-    for (int i = 0; i < 2 && status == SB_OK; i++)
-        status = sb_program_add_semaphore(program, all.cores, 0, &id, error);
-    const uint32_t sender[] = {address(a), address(out), tile_count(a), own_first};
-    const uint32_t receiver[] = {address(out), other_count, other_first};
-    if (status == SB_OK)
-        status = sb_program_set_args(program, send, (sb_core){0, 0}, sender, 4, error);
-    if (status == SB_OK)
-        status = sb_program_set_args(program, receive, (sb_core){0, 0}, receiver, 3, error);
-    return status == SB_OK ? sb_program_enqueue(program, error) : status;
+        status = build_and_enqueue(program, error);
+    const ops_description description = {
+        .code = "AllGatherDeviceOperation",
+        .inputs = {given->a},
+        .input_count = 1,
+        .output = given->out,
+        .core_count = all.core_count,
+        .program = program,
+        .kernels = {{"gather_send.c", SB_BRISC, kernels[0]},
+                    {"gather_receive.c", SB_NCRISC, kernels[1]}},
+    };
+    ops_call_end(&call, status == SB_OK ? &description : NULL);
+    return status;
 }
 
 sb_status ops_all_gather(ops_context ops[2], const ops_tensor a[2], const ops_tensor out[2],
@@ -468,7 +562,52 @@ sb_status ops_all_gather(ops_context ops[2], const ops_tensor a[2], const ops_te
         if (status != SB_OK)
             return status;
     }
-    const sb_status status = start_gather(&ops[0], &a[0], &out[0], 0, counts[0], counts[1], error);
-    return status != SB_OK ? status
-                           : start_gather(&ops[1], &a[1], &out[1], counts[0], 0, counts[0], error);
+    const operands given[2] = {{&a[0], NULL, &out[0]}, {&a[1], NULL, &out[1]}};
+    const gather shares[2] = {{0, counts[0], counts[1]}, {counts[0], 0, counts[0]}};
+    const sb_status status = start_gather(&ops[0], &given[0], &shares[0], error);
+    return status != SB_OK ? status : start_gather(&ops[1], &given[1], &shares[1], error);
+}
+
+/* ---- traces and signposts ---- */
+
+sb_status ops_trace_begin(ops_context *ops, ops_trace *trace, sb_error *error) {
+    enum { DEVICES_MAX = 1024 };
+    static uint32_t begun[DEVICES_MAX];
+    const sb_status status = sb_device_trace_begin(ops->device, error);
+    *trace = (ops_trace){.device = sb_device_describe(ops->device)->index};
+    if (status != SB_OK)
+        return status;
+    trace->number = __atomic_add_fetch(&begun[trace->device % DEVICES_MAX], 1, __ATOMIC_RELAXED);
+    ops_tell_trace("BEGIN", trace->device, trace->number);
+    return SB_OK;
+}
+
+sb_status ops_trace_end(ops_context *ops, ops_trace *trace, sb_error *error) {
+    const sb_status status = sb_device_trace_end(ops->device, &trace->trace, error);
+    if (status == SB_OK)
+        ops_tell_trace("END", trace->device, trace->number);
+    return status;
+}
+
+sb_status ops_trace_replay(const ops_trace *trace, sb_error *error) {
+    ZoneScopedN("ReplayTrace");
+    ops_tell_trace("REPLAY", trace->device, trace->number);
+    return sb_device_trace_replay(trace->trace, error);
+}
+
+void ops_trace_destroy(ops_trace *trace) {
+    if (trace->trace != NULL)
+        ops_tell_trace("RELEASE", trace->device, trace->number);
+    sb_device_trace_destroy(trace->trace);
+    *trace = (ops_trace){0};
+}
+
+void ops_signpost(const char *header, const char *message) {
+    char text[1024];
+    const int size = message == NULL
+                         ? snprintf(text, sizeof text, "`TT_SIGNPOST: %s`", header)
+                         : snprintf(text, sizeof text, "`TT_SIGNPOST: %s\n%s`", header, message);
+    if (size > 0)
+        sb_message(SB_SEVERITY_INFO, 0, 0, text,
+                   (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 }

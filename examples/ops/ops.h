@@ -17,7 +17,7 @@
  *     ops_end(&ops);
  *
  * Operations return when they are enqueued. Programs live until ops_end, so operations can be
- * recorded into a trace.
+ * recorded into a trace. A profiler of the host is told of each (ops_profile.h).
  */
 #ifndef STROBE_EXAMPLES_OPS_H
 #define STROBE_EXAMPLES_OPS_H
@@ -37,6 +37,13 @@ typedef struct ops_context {
     size_t program_capacity;
 } ops_context;
 
+/* A recording of operations, with the number that profilers know it by. */
+typedef struct ops_trace {
+    sb_device_trace *trace;
+    uint32_t device;
+    uint32_t number; /* 1, 2, ... on each device */
+} ops_trace;
+
 typedef struct ops_tensor {
     sb_buffer *buffer;
     uint32_t rows;
@@ -53,6 +60,18 @@ void ops_tensor_destroy(ops_tensor *tensor);
 /* values are row by row, without padding. */
 sb_status ops_tensor_write(ops_tensor *tensor, const int32_t *values, sb_error *error);
 sb_status ops_tensor_read(ops_tensor *tensor, int32_t *values, sb_error *error);
+
+/* From begin to end operations are recorded instead of run; replay runs them. */
+sb_status ops_trace_begin(ops_context *ops, ops_trace *trace, sb_error *error);
+sb_status ops_trace_end(ops_context *ops, ops_trace *trace, sb_error *error);
+sb_status ops_trace_replay(const ops_trace *trace, sb_error *error);
+void ops_trace_destroy(ops_trace *trace);
+
+/* A row of its own in reports, and a message in traces. message may be NULL. */
+void ops_signpost(const char *header, const char *message);
+
+/* Where the kernels' sources are; else where they were when this was built. Not copied. */
+void ops_set_kernel_folder(const char *folder);
 
 typedef enum ops_binary_kind { OPS_ADD, OPS_MULTIPLY } ops_binary_kind;
 

@@ -96,14 +96,14 @@ static sb_status print_verdict(const cli_run_arguments *arguments, const char *c
     SB_TRY(cli_perf_open(&inputs, &csv, 1, NULL, error));
     sb_error reason = {0};
     const sb_status status = sb_perf_analyse(&options, inputs.inputs, inputs.count, &perf, &reason);
-    if (status == SB_OK) {
-        const sb_style style = sb_style_for(STDOUT_FILENO);
-        if (arguments->verbose)
-            sb_perf_print_table(perf, style, output);
+    const sb_style style = sb_style_for(STDOUT_FILENO);
+    if (status == SB_OK && arguments->verbose)
+        sb_perf_print_table(perf, style, output);
+    if (status == SB_OK && perf->totals.device_time > 0)
         sb_perf_print_verdict(perf, style, output);
-    } else {
-        sb_log(SB_LOG_NOTE, "there is no verdict: %s", reason.message);
-    }
+    else
+        sb_log(SB_LOG_NOTE, "there is no verdict: %s",
+               status == SB_OK ? "the report has no times of devices" : reason.message);
     sb_perf_free(perf);
     cli_perf_close(&inputs);
     return SB_OK;

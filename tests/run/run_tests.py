@@ -6,6 +6,7 @@ usage: run_tests.py FOLDER_OF_BINARIES [unittest arguments]
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -113,6 +114,49 @@ class Recording(Run):
             with self.subTest(options=options):
                 done = self.run_strobe(*options, *([SUBJECT] if options else []))
                 self.assertEqual(done.returncode, 2, done.stderr)
+
+
+class Operations(Run):
+    """A program on the built-in device, and what its host tells of operations."""
+
+    def messages(self, *options: str) -> list[str]:
+        done = self.run_strobe("-r", "--no-device", *options, BIN / "tiny_gpt", "-q", "-l", "1", "-s", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = next((self.folder / "generated/profiler/reports").glob("*"))
+        return (report / "tracy_ops_data.csv").read_text().split("`")[1::2]
+
+    def test_a_report_has_the_columns_of_the_host(self) -> None:
+        self.messages()
+        report = next((self.folder / "generated/profiler/reports").glob("*/ops_perf_results_*.csv"))
+        rows = list(csv.DictReader(report.read_text().splitlines()))
+        operations = [row for row in rows if row["OP TYPE"] == "tt_dnn_device"]
+        self.assertEqual(len(operations), 19)
+        for row in operations:
+            self.assertGreater(int(row["HOST DURATION [ns]"]), 0)
+            self.assertGreater(int(row["CompileProgram_TT_HOST_FUNC [ns]"]), 0)
+            self.assertEqual(int(row["GLOBAL CALL COUNT"]) % 1024, 0)
+        matmul = next(row for row in operations if row["OP CODE"] == "MatmulDeviceOperation")
+        self.assertEqual(matmul["INPUT_0_X_PAD[LOGICAL]"], "64[64]")
+        self.assertEqual(matmul["COMPUTE KERNEL SOURCE"], "['matmul.c']")
+        self.assertGreater(int(matmul["TENSIX DM 0 MAX KERNEL SIZE [B]"]), 0)
+        self.assertEqual([row["OP CODE"] for row in rows if row["OP TYPE"] == "signpost"],
+                         ["compile", "step 1", "step 2"])
+
+    def test_a_program_is_described_once(self) -> None:
+        operations = [m for m in self.messages() if m.startswith("TT_DNN_DEVICE_OP")]
+        full = [m for m in operations if " ->" in m]
+        self.assertEqual(len(operations), 19)
+        self.assertEqual(len({m.split(",")[1] for m in operations}), len(full))
+        self.assertLess(len(full), 19)
+
+    def test_without_the_cache_all_are_described(self) -> None:
+        operations = [m for m in self.messages("--no-op-info-cache") if m.startswith("TT_DNN_DEVICE_OP")]
+        self.assertTrue(all(" ->" in m for m in operations))
+
+    def test_traces_are_told(self) -> None:
+        traces = [m for m in self.messages() if m.startswith("TT_METAL_TRACE")]
+        self.assertEqual(traces, [f"TT_METAL_TRACE_{event}: 0, 1" for event in
+                                  ("BEGIN", "END", "REPLAY", "REPLAY", "RELEASE")])
 
 
 class Faults(Run):
