@@ -54,6 +54,7 @@ extern const cli_command cli_convert_command;
 extern const cli_command cli_export_command;
 extern const cli_command cli_info_command;
 extern const cli_command cli_recover_command;
+extern const cli_command cli_profile_command;
 extern const cli_command cli_report_command;
 extern const cli_command cli_run_command;
 extern const cli_command cli_stats_command;

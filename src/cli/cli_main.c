@@ -9,9 +9,9 @@
 #include "cli/cli.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_run_command,     &cli_perf_command,    &cli_report_command,     &cli_capture_command,
-    &cli_recover_command, &cli_view_command,    &cli_stats_command,      &cli_export_command,
-    &cli_info_command,    &cli_convert_command, &cli_completion_command,
+    &cli_run_command,     &cli_profile_command, &cli_perf_command,    &cli_report_command,
+    &cli_capture_command, &cli_recover_command, &cli_view_command,    &cli_stats_command,
+    &cli_export_command,  &cli_info_command,    &cli_convert_command, &cli_completion_command,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];
 

@@ -1,0 +1,84 @@
+"""Runs a script or module with its functions recorded: what `strobe run` starts for Python.
+
+usage: python -m tracy._run [--partial] [--lines] [--module] -- TARGET [ARGUMENTS...]
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import runpy
+import sys
+import types
+from typing import NoReturn
+
+from tracy import _api
+from tracy._api import Profiler
+
+
+def _take_options(arguments: list[str]) -> tuple[set[str], list[str]]:
+    border = arguments.index("--")
+    return set(arguments[:border]), arguments[border + 1:]
+
+
+def _run_script(path: str) -> None:
+    """As the interpreter runs a script: as __main__, with its folder first in sys.path."""
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    with io.open_code(path) as file:
+        code = compile(file.read(), path, "exec")
+    main = types.ModuleType("__main__")
+    main.__file__ = path
+    main.__builtins__ = __builtins__  # type: ignore[attr-defined]
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)
+
+
+def _run_module(name: str) -> None:
+    sys.path[0] = os.getcwd()
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _own_frames(trace: types.TracebackType | None) -> types.TracebackType | None:
+    """A traceback without the frames of the runner in front of the program's."""
+    own = {__file__, runpy.__file__, "<frozen runpy>"}
+    while trace is not None and trace.tb_frame.f_code.co_filename in own:
+        trace = trace.tb_next
+    return trace
+
+
+def _begin(options: set[str]) -> None:
+    if _api.unavailable is not None:
+        print(f"tracy: functions are not recorded: {_api.unavailable}", file=sys.stderr)
+        return
+    Profiler.lines = "--lines" in options
+    if "--partial" not in options and _api.is_recording():
+        Profiler.whole_program = True
+        _api.start_tracing(Profiler.lines)
+
+
+def _end() -> None:
+    if Profiler.whole_program:
+        _api.stop_tracing()
+
+
+def main(arguments: list[str]) -> NoReturn:
+    options, command = _take_options(arguments)
+    sys.argv[:] = command
+    run = _run_module if "--module" in options else _run_script
+    _begin(options)
+    try:
+        run(command[0])
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _end()
+        trace = _own_frames(error.__traceback__)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        sys.exit(130 if isinstance(error, KeyboardInterrupt) else 1)
+    finally:
+        _end()
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

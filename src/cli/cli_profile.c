@@ -1,0 +1,165 @@
+/*
+ * `strobe profile "COMMAND"`: runs a shell command on a device and leaves one CSV. It stands in for
+ * the wrapper profile.py that users of tt-torch know; `strobe run` can do more.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli_report.h"
+#include "cli/cli_run.h"
+#include "cli/cli_trace.h"
+
+static int run_profile(const cli_command *command, int argc, char **argv);
+
+enum { OPT_OUTPUT, OPT_PORT };
+
+static const cli_option profile_options[] = {
+    {.id = OPT_OUTPUT,
+     .name = "output-path",
+     .short_name = 'o',
+     .argument = "FILE",
+     .takes_file = true,
+     .help = "the report (default: results/perf/device_ops_perf_trace.csv); a name without a "
+             "folder goes to results/perf"},
+    {.id = OPT_PORT,
+     .name = "port",
+     .short_name = 'p',
+     .argument = "N",
+     .help = "the port that programs with Tracy's client listen on (default: one that is free)"},
+};
+
+const cli_command cli_profile_command = {
+    .name = "profile",
+    .summary = "run a shell command and write the ops report of it to one file",
+    .arguments = "\"COMMAND\"",
+    .about =
+        "Runs the command, which must be one argument, records its processes and devices, and\n"
+        "writes the ops report. The trace is generated/profiler/.logs/\n"
+        "tracy_profile_log_host.tracy (or below $TT_METAL_PROFILER_DIR). The exit code is the\n"
+        "command's; 3 if it is 0 and something in the report is missing.",
+    .examples = "  strobe profile \"pytest -svv tests/test_mnist.py\"\n"
+                "  strobe profile -o mnist.csv -p 8090 \"python train.py\"\n",
+    .options = profile_options,
+    .option_count = sizeof profile_options / sizeof profile_options[0],
+    .run = run_profile,
+};
+
+static const char default_folder[] = "results/perf";
+static const char default_name[] = "device_ops_perf_trace.csv";
+
+/* A name alone goes where the original puts it. */
+static const char *goal_of(sb_arena *arena, const char *output) {
+    if (output != NULL && strchr(output, '/') != NULL)
+        return output;
+    return sb_arena_format(arena, "%s/%s", default_folder, output == NULL ? default_name : output)
+        .data;
+}
+
+static sb_status make_folder_of(sb_arena *arena, const char *path, sb_error *error) {
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL || slash == path)
+        return SB_OK;
+    return sb_folder_make(sb_arena_format(arena, "%.*s", (int)(slash - path), path).data, error);
+}
+
+/* The report as `strobe report` writes it, under another name. */
+static sb_status copy_report(const char *csv, const char *goal, sb_error *error) {
+    sb_file file;
+    sb_output output;
+    SB_TRY(sb_file_open(&file, csv, error));
+    sb_status status = sb_output_to_file(&output, goal, error);
+    if (status == SB_OK) {
+        sb_put(&output, file.text);
+        status = sb_output_finish(&output, error);
+    }
+    sb_file_close(&file);
+    return status;
+}
+
+static sb_status report_to(const char *folder, const char *goal, bool *is_partial,
+                           sb_error *error) {
+    char date[CLI_REPORT_DATE_SIZE];
+    sb_report *report = NULL;
+    cli_report_date(date);
+    const sb_report_options options = {
+        .input = folder, .output = folder, .date = date, .tool_version = STROBE_VERSION};
+    SB_TRY(sb_report_read(&options, &report, error));
+    const sb_report_summary *summary = sb_report_summarise(report);
+    sb_status status = sb_report_write(report, error);
+    if (status == SB_OK)
+        status = copy_report(summary->csv_path, goal, error);
+    for (size_t i = 0; i < summary->problem_count; i++)
+        sb_log(SB_LOG_WARNING, "%s", summary->problems[i]);
+    *is_partial = summary->is_partial;
+    if (status == SB_OK)
+        printf("Report: %s\nTrace:  %s/.logs/tracy_profile_log_host.tracy\n", goal, folder);
+    sb_report_free(report);
+    return status;
+}
+
+static sb_status take_options(const cli_parsed *parsed, const char **output, uint16_t *port,
+                              sb_error *error) {
+    enum { PORT_MAX = 65535 };
+    int64_t number = 0;
+    for (size_t i = 0; i < parsed->option_count; i++) {
+        const char *value = parsed->options[i].value;
+        if (parsed->options[i].id == OPT_OUTPUT)
+            *output = value;
+        else
+            SB_TRY(cli_trace_number("port", value, 1, PORT_MAX, &number, error));
+    }
+    *port = (uint16_t)number;
+    if (parsed->operand_count != 1)
+        SB_FAIL(error, SB_ERR_USAGE, "the command must be one argument, in quotes");
+    return SB_OK;
+}
+
+static sb_status run_command(const cli_parsed *parsed, sb_arena *arena, int *exit_code,
+                             sb_error *error) {
+    const char *output = NULL;
+    uint16_t port = 0;
+    SB_TRY(take_options(parsed, &output, &port, error));
+    const char *goal = goal_of(arena, output);
+    const char *folder = cli_profiler_folder(arena);
+    SB_TRY(make_folder_of(arena, goal, error));
+    const char *const command[] = {"/bin/sh", "-c", parsed->operands[0]};
+    const sb_run_variable variables[] = {
+        {"TT_METAL_DEVICE_PROFILER", "1"},
+        {"TT_METAL_CLEAR_L1", "1"},
+        {"TT_METAL_DEVICE_PROFILER_DISPATCH", "0"},
+        {"TTNN_OP_PROFILER", "1"},
+        {"TT_METAL_PROFILER_TRACE_TRACKING", "1"},
+        {"TT_METAL_PROFILER_DIR", sb_path_absolute(arena, folder)}};
+    cli_run_arguments arguments = {
+        .run = {.command = command,
+                .command_count = sizeof command / sizeof command[0],
+                .folder = folder,
+                .port = port,
+                .variables = variables,
+                .variable_count = sizeof variables / sizeof variables[0]},
+        .report = true};
+    sb_run_result result;
+    sb_status status = sb_run(&arguments.run, &result, error);
+    if (status == SB_OK) {
+        bool is_partial = false;
+        cli_run_tell(&arguments, &result);
+        status = report_to(folder, goal, &is_partial, error);
+        const int code = sb_run_exit_code(result.wait_status);
+        *exit_code = code != 0 ? code : is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
+    }
+    sb_run_result_free(&result);
+    return status;
+}
+
+static sb_status profile(const cli_parsed *parsed, int *exit_code, sb_error *error) {
+    sb_arena arena = {0};
+    const sb_status status = run_command(parsed, &arena, exit_code, error);
+    sb_arena_free(&arena);
+    return status;
+}
+
+static int run_profile(const cli_command *command, int argc, char **argv) {
+    return cli_trace_run(command, argc, argv, profile);
+}

@@ -1,0 +1,128 @@
+"""The package as a wheel in a virtual environment of its own, with pytest and its plugin."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from recorded import BIN, LIMIT_S, PYTHON, Recorded
+
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
+
+
+def _install(python: Path, *what: str | Path) -> bool:
+    environment = dict(os.environ, STROBE_BUILD=str(BIN.parent))
+    for isolation in (["--no-build-isolation"], []):
+        done = subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", *isolation, *what], env=environment,
+                              capture_output=True, text=True, timeout=LIMIT_S)
+        if done.returncode == 0:
+            return True
+    return False
+
+
+VENV = Path()
+
+
+def setUpModule() -> None:  # noqa: N802: unittest's name
+    """One environment for all tests here."""
+    global VENV
+    if not os.environ.get("STROBE_TEST_INSTALL"):
+        raise unittest.SkipTest("one interpreter is enough")
+    VENV = Path(tempfile.mkdtemp(prefix="strobe-venv-"))
+    unittest.addModuleCleanup(shutil.rmtree, VENV, ignore_errors=True)
+    subprocess.run([PYTHON, "-m", "venv", "--system-site-packages", VENV], check=True)
+    copy = VENV / "project" / "python"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    if not _install(VENV / "bin" / "python", copy):
+        raise unittest.SkipTest("setuptools can neither be found nor fetched")
+
+
+class Installed(Recorded):
+    def setUp(self) -> None:
+        super().setUp()
+        self.python = VENV / "bin" / "python"
+        del self.environment["PYTHONPATH"], self.environment["PYTHON"]
+
+    def tool(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.command(VENV / "bin" / name, *arguments)
+
+    def test_every_tool_is_there(self) -> None:
+        self.assertRegex(self.tool("strobe", "--version").stdout, "strobe [0-9.]+")
+        self.assertIn("tt-perf-report", self.tool("tt-perf-report", "--help").stdout)
+        self.assertIn("FILE", self.tool("tracy-capture", "--help").stdout)
+        self.assertEqual(self.tool("tracy-csvexport", "--help").returncode, 0)
+
+    def test_a_script_is_recorded_and_reported(self) -> None:
+        self.write("from tracy import signpost\ndef work(): signpost('here')\nwork()\n")
+        for command in ([self.python, "-m", "tracy"], [VENV / "bin" / "strobe", "run"]):
+            done = self.command(*command, "-r", "--no-device", "script.py")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("1 signposts", done.stdout)
+            self.assertIn("work", self.names())
+
+    def test_the_device_works_from_the_wheel(self) -> None:
+        self.write("import ttnn\nd = ttnn.open_device()\nx = ttnn.from_torch([[1.0] * 32] * 32, device=d)\n"
+                   "print(ttnn.matmul(x, x).to_list()[0][0])\nttnn.close_device(d)\n")
+        done = self.command(self.python, "script.py")
+        self.assertEqual(done.stdout, "32.0\n", done.stderr)
+
+    def test_the_wrapper_of_a_quoted_command(self) -> None:
+        self.write("import ttnn\nd = ttnn.open_device()\nx = ttnn.from_torch([[1.0] * 32] * 32, device=d)\n"
+                   "ttnn.matmul(x, x)\nttnn.close_device(d)\n")
+        command = f"{self.python} script.py & {self.python} -c 'print(1)'; wait"
+        self.command(self.python, "-m", "tracy.profile", command)
+        report = self.folder / "results/perf/device_ops_perf_trace.csv"
+        self.assertIn("MatmulDeviceOperation", report.read_text())
+        self.assertTrue((self.folder / "generated/profiler/.logs/tracy_profile_log_host.tracy").is_file())
+        self.command(self.python, "-m", "tracy.profile", "-o", "named.csv", "-p", "9360", command)
+        self.assertTrue((self.folder / "results/perf/named.csv").is_file())
+
+
+class Pytest(Recorded):
+    @classmethod
+    def setUpClass(cls) -> None:
+        python = VENV / "bin" / "python"
+        if subprocess.run([python, "-c", "import pytest"], capture_output=True).returncode == 0:
+            return
+        done = subprocess.run([python, "-m", "pip", "install", "-q", "pytest"], capture_output=True, timeout=LIMIT_S)
+        if done.returncode:
+            raise unittest.SkipTest("pytest can neither be found nor fetched")
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.python = VENV / "bin" / "python"
+        del self.environment["PYTHONPATH"], self.environment["PYTHON"]
+        self.write("""
+            import pytest
+            def helper(): pass
+            def test_one(): helper()
+            @pytest.mark.tracy
+            def test_two(): helper()
+            def test_three(tracy_profile): helper()
+        """, "test_it.py")
+
+    def run_tests(self, *options: str) -> list[str]:
+        done = self.command(self.python, "-m", "tracy", *options)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return self.names()
+
+    def test_each_test_is_a_zone(self) -> None:
+        names = self.run_tests("-m", "pytest", "-q", "test_it.py::test_one")
+        for zone in ("test_it.py::test_one", "test_it.py::test_one (setup)", "helper", "test_one"):
+            self.assertIn(zone, names)
+
+    def test_with_partial_marked_tests_have_functions(self) -> None:
+        names = self.run_tests("-p", "-m", "pytest", "-q", "test_it.py")
+        self.assertEqual(names.count("helper"), 2)
+        self.assertNotIn("test_one", names)
+        names = self.run_tests("-p", "-m", "pytest", "-q", "--tracy-all", "--tracy-signposts", "test_it.py::test_one")
+        self.assertEqual(names.count("helper"), 1)
+        self.assertIn("`TT_SIGNPOST: test_it.py::test_one`", "\n".join(self.messages()))
+
+
+if __name__ == "__main__":
+    unittest.main()
