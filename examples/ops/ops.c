@@ -568,39 +568,7 @@ sb_status ops_all_gather(ops_context ops[2], const ops_tensor a[2], const ops_te
     return status != SB_OK ? status : start_gather(&ops[1], &given[1], &shares[1], error);
 }
 
-/* ---- traces and signposts ---- */
-
-sb_status ops_trace_begin(ops_context *ops, ops_trace *trace, sb_error *error) {
-    enum { DEVICES_MAX = 1024 };
-    static uint32_t begun[DEVICES_MAX];
-    const sb_status status = sb_device_trace_begin(ops->device, error);
-    *trace = (ops_trace){.device = sb_device_describe(ops->device)->index};
-    if (status != SB_OK)
-        return status;
-    trace->number = __atomic_add_fetch(&begun[trace->device % DEVICES_MAX], 1, __ATOMIC_RELAXED);
-    ops_tell_trace("BEGIN", trace->device, trace->number);
-    return SB_OK;
-}
-
-sb_status ops_trace_end(ops_context *ops, ops_trace *trace, sb_error *error) {
-    const sb_status status = sb_device_trace_end(ops->device, &trace->trace, error);
-    if (status == SB_OK)
-        ops_tell_trace("END", trace->device, trace->number);
-    return status;
-}
-
-sb_status ops_trace_replay(const ops_trace *trace, sb_error *error) {
-    ZoneScopedN("ReplayTrace");
-    ops_tell_trace("REPLAY", trace->device, trace->number);
-    return sb_device_trace_replay(trace->trace, error);
-}
-
-void ops_trace_destroy(ops_trace *trace) {
-    if (trace->trace != NULL)
-        ops_tell_trace("RELEASE", trace->device, trace->number);
-    sb_device_trace_destroy(trace->trace);
-    *trace = (ops_trace){0};
-}
+/* ---- signposts ---- */
 
 void ops_signpost(const char *header, const char *message) {
     char text[1024];

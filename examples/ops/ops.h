@@ -37,13 +37,6 @@ typedef struct ops_context {
     size_t program_capacity;
 } ops_context;
 
-/* A recording of operations, with the number that profilers know it by. */
-typedef struct ops_trace {
-    sb_device_trace *trace;
-    uint32_t device;
-    uint32_t number; /* 1, 2, ... on each device */
-} ops_trace;
-
 typedef struct ops_tensor {
     sb_buffer *buffer;
     uint32_t rows;
@@ -60,12 +53,6 @@ void ops_tensor_destroy(ops_tensor *tensor);
 /* values are row by row, without padding. */
 sb_status ops_tensor_write(ops_tensor *tensor, const int32_t *values, sb_error *error);
 sb_status ops_tensor_read(ops_tensor *tensor, int32_t *values, sb_error *error);
-
-/* From begin to end operations are recorded instead of run; replay runs them. */
-sb_status ops_trace_begin(ops_context *ops, ops_trace *trace, sb_error *error);
-sb_status ops_trace_end(ops_context *ops, ops_trace *trace, sb_error *error);
-sb_status ops_trace_replay(const ops_trace *trace, sb_error *error);
-void ops_trace_destroy(ops_trace *trace);
 
 /* A row of its own in reports, and a message in traces. message may be NULL. */
 void ops_signpost(const char *header, const char *message);

@@ -282,12 +282,3 @@ void ops_call_end(ops_call *call, const ops_description *description) {
     }
     sb_zone_end(call->zone);
 }
-
-void ops_tell_trace(const char *event, uint32_t device, uint32_t trace) {
-    char message[96];
-    if (!sb_is_recording() || !is_set("TT_METAL_PROFILER_TRACE_TRACKING"))
-        return;
-    const int size =
-        snprintf(message, sizeof message, "`TT_METAL_TRACE_%s: %u, %u`", event, device, trace);
-    sb_message(SB_SEVERITY_INFO, 0, 0, message, (size_t)size);
-}

@@ -55,8 +55,4 @@ void ops_call_begin(ops_call *call, const sb_device *device);
 /* Without a description only the zone ends: the operation failed. */
 void ops_call_end(ops_call *call, const ops_description *description);
 
-/* "BEGIN", "END", "REPLAY" or "RELEASE" of a trace, where TT_METAL_PROFILER_TRACE_TRACKING is set.
- */
-void ops_tell_trace(const char *event, uint32_t device, uint32_t trace);
-
 #endif

@@ -199,20 +199,20 @@ static int32_t choose(model *gpt, uint32_t length) {
 static void run(model *gpt, sb_device *device, const settings *chosen) {
     const uint32_t length = chosen->length;
     int32_t *text = allocate(length, sizeof *text);
-    ops_trace trace = {0};
+    sb_device_trace *trace = NULL;
     for (uint32_t i = 0; i < length; i++)
         text[i] = (int32_t)(i * 7 % VOCABULARY);
     ops_signpost("compile", "operations are recorded into a trace");
-    check(ops_trace_begin(&gpt->ops, &trace, &error));
+    check(sb_device_trace_begin(device, &error));
     forward(gpt, chosen);
-    check(ops_trace_end(&gpt->ops, &trace, &error));
+    check(sb_device_trace_end(device, &trace, &error));
     for (uint32_t step = 0; step < chosen->steps; step++) {
         const uint64_t begin = sb_device_clock(device);
         char name[32];
         snprintf(name, sizeof name, "step %u", step + 1);
         ops_signpost(name, NULL);
         check(ops_tensor_write(&gpt->ids, text, &error));
-        check(ops_trace_replay(&trace, &error));
+        check(sb_device_trace_replay(trace, &error));
         check(sb_device_finish(device, &error));
         memmove(text, text + 1, (length - 1) * sizeof *text);
         text[length - 1] = choose(gpt, length);
@@ -220,7 +220,7 @@ static void run(model *gpt, sb_device *device, const settings *chosen) {
             printf("step %u: token %d, %llu clocks\n", step + 1, text[length - 1],
                    (unsigned long long)(sb_device_clock(device) - begin));
     }
-    ops_trace_destroy(&trace);
+    sb_device_trace_destroy(trace);
     free(text);
 }
 

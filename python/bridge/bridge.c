@@ -48,10 +48,10 @@ BRIDGE_API bool bridge_transpose(const bridge_tensor *a, const bridge_tensor *ou
 BRIDGE_API bool bridge_softmax(const bridge_tensor *a, bool is_causal, const bridge_tensor *out);
 BRIDGE_API bool bridge_layer_norm(const bridge_tensor *a, const bridge_tensor *out);
 BRIDGE_API bool bridge_reduce(const bridge_tensor *a, const bridge_tensor *out);
-BRIDGE_API ops_trace *bridge_trace_begin(bridge_mesh *mesh, uint32_t device);
-BRIDGE_API bool bridge_trace_end(bridge_mesh *mesh, uint32_t device, ops_trace *trace);
-BRIDGE_API bool bridge_trace_replay(const ops_trace *trace);
-BRIDGE_API void bridge_trace_destroy(ops_trace *trace);
+BRIDGE_API bool bridge_trace_begin(bridge_mesh *mesh, uint32_t device);
+BRIDGE_API sb_device_trace *bridge_trace_end(bridge_mesh *mesh, uint32_t device);
+BRIDGE_API bool bridge_trace_replay(sb_device_trace *trace);
+BRIDGE_API void bridge_trace_destroy(sb_device_trace *trace);
 
 static void *allocate(size_t count, size_t size) {
     void *memory = calloc(count, size);
@@ -181,25 +181,22 @@ bool bridge_reduce(const bridge_tensor *a, const bridge_tensor *out) {
 
 /* ---- traces ---- */
 
-ops_trace *bridge_trace_begin(bridge_mesh *mesh, uint32_t device) {
-    ops_trace *trace = allocate(1, sizeof *trace);
-    if (ops_trace_begin(&mesh->devices[device], trace, &failure) == SB_OK)
-        return trace;
-    free(trace);
-    return NULL;
+bool bridge_trace_begin(bridge_mesh *mesh, uint32_t device) {
+    return sb_device_trace_begin(mesh->devices[device].device, &failure) == SB_OK;
 }
 
-bool bridge_trace_end(bridge_mesh *mesh, uint32_t device, ops_trace *trace) {
-    return ops_trace_end(&mesh->devices[device], trace, &failure) == SB_OK;
+sb_device_trace *bridge_trace_end(bridge_mesh *mesh, uint32_t device) {
+    sb_device_trace *trace = NULL;
+    sb_device_trace_end(mesh->devices[device].device, &trace, &failure);
+    return trace;
 }
 
-bool bridge_trace_replay(const ops_trace *trace) {
-    return ops_trace_replay(trace, &failure) == SB_OK;
+bool bridge_trace_replay(sb_device_trace *trace) {
+    return sb_device_trace_replay(trace, &failure) == SB_OK;
 }
 
-void bridge_trace_destroy(ops_trace *trace) {
-    ops_trace_destroy(trace);
-    free(trace);
+void bridge_trace_destroy(sb_device_trace *trace) {
+    sb_device_trace_destroy(trace);
 }
 
 /* ---- the device's profiler ---- */

@@ -42,7 +42,7 @@ def _load() -> ctypes.CDLL:
         "embedding": (truth, [handle, handle, handle]), "relu": (truth, [handle, handle]),
         "transpose": (truth, [handle, handle]), "softmax": (truth, [handle, truth, handle]),
         "layer_norm": (truth, [handle, handle]), "reduce": (truth, [handle, handle]),
-        "trace_begin": (handle, [handle, number]), "trace_end": (truth, [handle, number, handle]),
+        "trace_begin": (truth, [handle, number]), "trace_end": (handle, [handle, number]),
         "trace_replay": (truth, [handle]), "trace_destroy": (None, [handle]),
     }
     for name, (result, arguments) in signatures.items():
@@ -84,7 +84,7 @@ class MeshDevice:
         self.shape = shape
         self.handle: Optional[int] = _check(_bridge().bridge_open(name.encode(), str(_HERE / "kernels").encode()))
         self._tensors: weakref.WeakSet[Tensor] = weakref.WeakSet()
-        self._traces: dict[int, int] = {}
+        self.traces: list[Optional[int]] = []  # by number; None: released, or not ended yet
 
     def __enter__(self) -> MeshDevice:
         return self
@@ -114,8 +114,9 @@ class MeshDevice:
         with self.lock:
             if self.handle is None:
                 return
-            for trace in list(self._traces.values()):
+            for trace in filter(None, self.traces):
                 _bridge().bridge_trace_destroy(trace)
+            self.traces.clear()
             for tensor in list(self._tensors):
                 tensor.deallocate()
             _bridge().bridge_close(self.handle)
@@ -321,30 +322,37 @@ def _refuse_other_dimensions(dim: int) -> None:
 # ---- traces ----
 
 def begin_trace_capture(device: MeshDevice, cq_id: int = 0) -> int:
-    """Operations from here to end_trace_capture are recorded instead of run."""
+    """Operations from here to end_trace_capture are recorded instead of run. There is one queue."""
     with device.lock:
-        trace = _check(_bridge().bridge_trace_begin(device.opened(), 0))
-        device._traces[trace] = trace
-    return trace
+        _check(_bridge().bridge_trace_begin(device.opened(), 0))
+        device.traces.append(None)
+        return len(device.traces) - 1
 
 
 def end_trace_capture(device: MeshDevice, trace_id: int, cq_id: int = 0) -> int:
     with device.lock:
-        _check(_bridge().bridge_trace_end(device.opened(), 0, trace_id))
+        device.traces[trace_id] = _check(_bridge().bridge_trace_end(device.opened(), 0))
     return trace_id
+
+
+def _trace(device: MeshDevice, trace_id: int) -> int:
+    trace = device.traces[trace_id] if trace_id < len(device.traces) else None
+    if trace is None:
+        raise RuntimeError(f"there is no trace {trace_id} on this device")
+    return trace
 
 
 def execute_trace(device: MeshDevice, trace_id: int, cq_id: int = 0, blocking: bool = True) -> None:
     with device.lock:
-        _check(_bridge().bridge_trace_replay(trace_id))
+        _check(_bridge().bridge_trace_replay(_trace(device, trace_id)))
     if blocking:
         synchronize_device(device)
 
 
 def release_trace(device: MeshDevice, trace_id: int) -> None:
     with device.lock:
-        del device._traces[trace_id]
-        _bridge().bridge_trace_destroy(trace_id)
+        _bridge().bridge_trace_destroy(_trace(device, trace_id))
+        device.traces[trace_id] = None
 
 
 # ---- the host's profiler ----

@@ -153,11 +153,6 @@ class Operations(Run):
         operations = [m for m in self.messages("--no-op-info-cache") if m.startswith("TT_DNN_DEVICE_OP")]
         self.assertTrue(all(" ->" in m for m in operations))
 
-    def test_traces_are_told(self) -> None:
-        traces = [m for m in self.messages() if m.startswith("TT_METAL_TRACE")]
-        self.assertEqual(traces, [f"TT_METAL_TRACE_{event}: 0, 1" for event in
-                                  ("BEGIN", "END", "REPLAY", "REPLAY", "RELEASE")])
-
 
 class Faults(Run):
     def test_exit_codes_are_passed_on(self) -> None:
