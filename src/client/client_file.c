@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -83,13 +84,47 @@ static void fill_header(sb_record_header *header, uint32_t session) {
 }
 
 /* Not one of the first three: a program that was started without them writes to these. */
-static int open_above_standard(const char *path) {
-    const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+static int above_standard(int descriptor) {
     if (descriptor < 0 || descriptor > STDERR_FILENO)
         return descriptor;
     const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(descriptor);
     return higher;
+}
+
+/* What is no file of this kind is found out when it is to grow. */
+static bool empty(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 &&
+           (!S_ISREG(status.st_mode) || ftruncate(descriptor, 0) == 0);
+}
+
+/*
+ * A file that nobody else records into: another process, or another copy of this library in this
+ * one, would lose what it has mapped. Theirs is locked; ours is then called PATH.2, and so on.
+ */
+static int open_alone(const char *path) {
+    enum { OTHERS_MAX = 100 };
+    char name[sizeof client_global.options.out + 8];
+    for (int i = 1; i < OTHERS_MAX; i++) {
+        if (i == 1)
+            snprintf(name, sizeof name, "%s", path);
+        else
+            snprintf(name, sizeof name, "%s.%d", path, i);
+        const int descriptor = above_standard(open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+        if (descriptor < 0)
+            return -1;
+        const bool is_ours = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+        if (is_ours && empty(descriptor))
+            return descriptor;
+        const int reason = errno;
+        close(descriptor);
+        errno = reason;
+        if (is_ours)
+            return -1;
+    }
+    errno = EBUSY;
+    return -1;
 }
 
 /* A program may close what it has not opened, and open something else under that number. */
@@ -101,7 +136,7 @@ static bool owns_descriptor(void) {
 
 int client_file_open(const char *path, uint32_t session) {
     struct stat status = {0};
-    const int descriptor = open_above_standard(path);
+    const int descriptor = open_alone(path);
     if (descriptor < 0)
         return -1;
     fstat(descriptor, &status);

@@ -45,7 +45,7 @@ static void remove_old_logs(const run_folders *folders, sb_arena *arena) {
     for (const struct dirent *entry = readdir(directory); entry != NULL;
          entry = readdir(directory)) {
         const sb_slice name = sb_slice_of(entry->d_name);
-        if (sb_slice_ends_with(name, ".rec") || sb_slice_ends_with(name, ".tracy") ||
+        if (sb_slice_contains(name, ".rec") || sb_slice_ends_with(name, ".tracy") ||
             sb_slice_ends_with(name, ".journal"))
             unlinkat(dirfd(directory), entry->d_name, 0);
     }

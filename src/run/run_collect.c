@@ -67,10 +67,13 @@ static pid_t process_of(const char *name) {
 
 static void collect_file(const run_file *file, const char *folder, sb_run_process *process) {
     sb_error error = {0};
-    const size_t stem = strlen(file->name) - strlen(".rec");
+    const size_t stem = sb_slice_find(sb_slice_of(file->name), ".rec");
+    const char *copy =
+        file->name + stem + strlen(".rec"); /* ".2": of another copy of the library */
     process->process_id = process_of(file->name);
     snprintf(process->program, sizeof process->program, "%.*s", (int)stem, file->name);
-    snprintf(process->path, sizeof process->path, "%s/%.*s.tracy", folder, (int)stem, file->name);
+    snprintf(process->path, sizeof process->path, "%s/%.*s%s.tracy", folder, (int)stem, file->name,
+             copy);
     if (convert(file, process, &error) == SB_OK) {
         char recording[4096];
         snprintf(recording, sizeof recording, "%s/%s", folder, file->name);

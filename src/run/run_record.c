@@ -32,7 +32,7 @@ static void look_for_files(run_recorder *recorder) {
         return;
     for (const struct dirent *entry = readdir(directory); entry != NULL;
          entry = readdir(directory)) {
-        if (!sb_slice_ends_with(sb_slice_of(entry->d_name), ".rec") ||
+        if (!sb_slice_contains(sb_slice_of(entry->d_name), ".rec") ||
             has_file(recorder, entry->d_name))
             continue;
         run_file found = {0};

@@ -173,6 +173,17 @@ class Faults(Run):
         self.assertGreaterEqual(self.zones(), 100)
         self.assertGreater(self.session()["programs"][0]["lost"], 0)
 
+    def test_two_processes_do_not_record_into_one_file(self) -> None:
+        self.environment["STROBE_OUT"] = str(self.folder / "shared.rec")
+        first = subprocess.Popen([SUBJECT, "hang"], env=self.environment)
+        time.sleep(0.5)
+        self.assertEqual(subprocess.run([SUBJECT], env=self.environment, timeout=LIMIT_S).returncode, 0)
+        first.terminate()
+        self.assertEqual(first.wait(LIMIT_S), -signal.SIGTERM)
+        for name in ("shared.rec", "shared.rec.2"):
+            rows = subprocess.run([STROBE, "export", "-u", self.folder / name], text=True, capture_output=True).stdout
+            self.assertEqual(rows.count("work,"), 100)
+
     def test_a_program_without_standard_descriptors_is_recorded(self) -> None:
         self.run_strobe("sh", "-c", f"exec 0<&- 1>&- 2>&-; {SUBJECT} chatter")
         self.assertEqual(self.zones(), 100)
