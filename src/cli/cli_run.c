@@ -375,10 +375,10 @@ static int exit_code_of(const cli_run_arguments *arguments, const sb_run_result 
 }
 
 /* The program ran, and its exit code counts whatever the report has to say. */
-static bool report_and_tell(const cli_run_arguments *arguments) {
+static bool report_and_tell(const cli_run_arguments *arguments, const sb_run_result *result) {
     sb_error error = {0};
     bool is_partial = false;
-    if (cli_run_report(arguments, &is_partial, &error) == SB_OK)
+    if (cli_run_report(arguments, result, &is_partial, &error) == SB_OK)
         return !is_partial;
     sb_log(SB_LOG_ERROR, "%s", error.message);
     return false;
@@ -399,7 +399,7 @@ static sb_status run_target(cli_run_arguments *arguments, int *exit_code, sb_err
     if (status == SB_OK) {
         bool is_partial = is_recorded_in_part(&result);
         cli_run_tell(arguments, &result);
-        if (arguments->report && !report_and_tell(arguments))
+        if (arguments->report && !report_and_tell(arguments, &result))
             is_partial = true;
         *exit_code = exit_code_of(arguments, &result, is_partial);
     }
@@ -409,7 +409,7 @@ static sb_status run_target(cli_run_arguments *arguments, int *exit_code, sb_err
 
 static sb_status process_logs(cli_run_arguments *arguments, int *exit_code, sb_error *error) {
     bool is_partial = false;
-    SB_TRY(cli_run_report(arguments, &is_partial, error));
+    SB_TRY(cli_run_report(arguments, NULL, &is_partial, error));
     *exit_code = is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
     return SB_OK;
 }

@@ -26,10 +26,14 @@ typedef struct cli_run_arguments {
 enum { CLI_RUN_TARGET_FAILED = 4 };
 
 /*
- * Makes the ops report of what was recorded, shows what it says and where it is. *is_partial:
- * something in it was missing.
+ * Makes the ops report of what was recorded, shows what it says and where it is. result is NULL if
+ * nothing was run. *is_partial: something in it was missing.
  */
-sb_status cli_run_report(const cli_run_arguments *arguments, bool *is_partial, sb_error *error);
+sb_status cli_run_report(const cli_run_arguments *arguments, const sb_run_result *result,
+                         bool *is_partial, sb_error *error);
+/* How well clocks agree, what recording cost, what was lost. */
+void cli_run_put_cost(const cli_run_arguments *arguments, const sb_run_result *result,
+                      sb_output *output);
 /* What was recorded and what was not. */
 void cli_run_tell(const cli_run_arguments *arguments, const sb_run_result *result);
 

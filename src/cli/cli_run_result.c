@@ -109,8 +109,8 @@ static sb_status print_verdict(const cli_run_arguments *arguments, const char *c
     return SB_OK;
 }
 
-static sb_status show_report(const cli_run_arguments *arguments, const sb_report_summary *summary,
-                             sb_error *error) {
+static sb_status show_report(const cli_run_arguments *arguments, const sb_run_result *result,
+                             const sb_report_summary *summary, sb_error *error) {
     sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
     sb_status status = SB_OK;
     if (summary->op_count > 0 && !summary->is_device_only)
@@ -118,6 +118,8 @@ static sb_status show_report(const cli_run_arguments *arguments, const sb_report
     sb_put_char(&output, '\n');
     cli_put_report_counts(summary, &output);
     sb_put_char(&output, '\n');
+    if (arguments->verbose && result != NULL)
+        cli_run_put_cost(arguments, result, &output);
     sb_put_format(&output, "Report: %s\nNext:   strobe perf %s\n", summary->folder,
                   summary->csv_path);
     sb_arena arena = {0};
@@ -132,7 +134,8 @@ static sb_status show_report(const cli_run_arguments *arguments, const sb_report
     return status != SB_OK ? status : printed;
 }
 
-sb_status cli_run_report(const cli_run_arguments *arguments, bool *is_partial, sb_error *error) {
+sb_status cli_run_report(const cli_run_arguments *arguments, const sb_run_result *result,
+                         bool *is_partial, sb_error *error) {
     char date[CLI_REPORT_DATE_SIZE];
     cli_report_date(date);
     const sb_report_options options = {.input = arguments->folder,
@@ -153,7 +156,7 @@ sb_status cli_run_report(const cli_run_arguments *arguments, bool *is_partial, s
     if (status == SB_OK) {
         print_problems(summary, arguments->verbose);
         *is_partial = summary->is_partial;
-        status = show_report(arguments, summary, error);
+        status = show_report(arguments, result, summary, error);
     }
     sb_report_free(report);
     return status;
