@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-from recorded import BIN, LIMIT_S, PYTHON, Recorded
-
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
+from installed import Installed, environment, need_pytest
 
 
-def _install(python: Path, *what: str | Path) -> bool:
-    environment = dict(os.environ, STROBE_BUILD=str(BIN.parent))
-    for isolation in (["--no-build-isolation"], []):
-        done = subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", *isolation, *what], env=environment,
-                              capture_output=True, text=True, timeout=LIMIT_S)
-        if done.returncode == 0:
-            return True
-    return False
-
-
-VENV = Path()
-
-
-def setUpModule() -> None:  # noqa: N802: unittest's name
-    """One environment for all tests here."""
-    global VENV
-    if not os.environ.get("STROBE_TEST_INSTALL"):
-        raise unittest.SkipTest("one interpreter is enough")
-    VENV = Path(tempfile.mkdtemp(prefix="strobe-venv-"))
-    unittest.addModuleCleanup(shutil.rmtree, VENV, ignore_errors=True)
-    subprocess.run([PYTHON, "-m", "venv", "--system-site-packages", VENV], check=True)
-    copy = VENV / "project" / "python"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("build", "*.egg-info"))
-    if not _install(VENV / "bin" / "python", copy):
-        raise unittest.SkipTest("setuptools can neither be found nor fetched")
-
-
-class Installed(Recorded):
-    def setUp(self) -> None:
-        super().setUp()
-        self.python = VENV / "bin" / "python"
-        del self.environment["PYTHONPATH"], self.environment["PYTHON"]
-
-    def tool(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return self.command(VENV / "bin" / name, *arguments)
+class Tools(Installed):
+    def tool(self, name: str, *arguments: str):
+        return self.command(environment() / "bin" / name, *arguments)
 
     def test_every_tool_is_there(self) -> None:
         self.assertRegex(self.tool("strobe", "--version").stdout, "strobe [0-9.]+")
@@ -58,7 +19,7 @@ class Installed(Recorded):
 
     def test_a_script_is_recorded_and_reported(self) -> None:
         self.write("from tracy import signpost\ndef work(): signpost('here')\nwork()\n")
-        for command in ([self.python, "-m", "tracy"], [VENV / "bin" / "strobe", "run"]):
+        for command in ([self.python, "-m", "tracy"], ["strobe", "run"]):
             done = self.command(*command, "-r", "--no-device", "script.py")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("1 signposts", done.stdout)
@@ -82,20 +43,10 @@ class Installed(Recorded):
         self.assertTrue((self.folder / "results/perf/named.csv").is_file())
 
 
-class Pytest(Recorded):
-    @classmethod
-    def setUpClass(cls) -> None:
-        python = VENV / "bin" / "python"
-        if subprocess.run([python, "-c", "import pytest"], capture_output=True).returncode == 0:
-            return
-        done = subprocess.run([python, "-m", "pip", "install", "-q", "pytest"], capture_output=True, timeout=LIMIT_S)
-        if done.returncode:
-            raise unittest.SkipTest("pytest can neither be found nor fetched")
-
+class Pytest(Installed):
     def setUp(self) -> None:
         super().setUp()
-        self.python = VENV / "bin" / "python"
-        del self.environment["PYTHONPATH"], self.environment["PYTHON"]
+        need_pytest()
         self.write("""
             import pytest
             def helper(): pass
