@@ -52,6 +52,8 @@ bench: build ## measure beside the real tools
 	@$(BUILD)/bin/bench_device
 	@echo
 	@python3 bench/view.py --strobe $(STROBE)
+	@echo
+	@python3 bench/python.py --strobe $(STROBE)
 
 fuzz: deps ## fuzz each target for FUZZ_SECONDS (an hour)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz

@@ -30,6 +30,8 @@ print('%d.%d' % sys.version_info[:2], sysconfig.get_path('include'), sysconfig.g
   set(${suffix} ${third} PARENT_SCOPE)
 endfunction()
 
+# Where it is installed; `strobe run` looks there, seen from the binary.
+set(STROBE_PYTHON_PLACE ${CMAKE_INSTALL_LIBDIR}/strobe/python)
 set(STROBE_PYTHON_FOLDER ${CMAKE_BINARY_DIR}/python)
 set(STROBE_PYTHON_VERSIONS)
 set(pythons ${STROBE_PYTHONS})
@@ -59,7 +61,8 @@ foreach(python ${pythons})
   # The library lies in the package where it is installed, and in the build tree before that.
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME _native SUFFIX ${suffix}
     LIBRARY_OUTPUT_DIRECTORY ${STROBE_PYTHON_FOLDER}/tracy
-    BUILD_RPATH "$ORIGIN/lib;${CMAKE_BINARY_DIR}")
+    BUILD_RPATH "$ORIGIN/lib;${CMAKE_BINARY_DIR}" INSTALL_RPATH "$ORIGIN/../../..")
+  install(TARGETS ${target} DESTINATION ${STROBE_PYTHON_PLACE}/tracy)
   list(APPEND STROBE_PYTHON_TARGETS ${target})
 endforeach()
 message(STATUS "Python package for: ${STROBE_PYTHON_VERSIONS}")
@@ -76,7 +79,12 @@ add_custom_target(strobe_python ALL DEPENDS ${STROBE_PYTHON_TARGETS} strobe)
 add_library(strobe_bridge SHARED python/bridge/bridge.c)
 target_link_libraries(strobe_bridge PRIVATE strobe_flags strobe_ops strobe_device strobe_base)
 set_target_properties(strobe_bridge PROPERTIES LIBRARY_OUTPUT_DIRECTORY
-  ${STROBE_PYTHON_FOLDER}/tracy/lib BUILD_RPATH "$ORIGIN;${CMAKE_BINARY_DIR}")
+  ${STROBE_PYTHON_FOLDER}/tracy/lib BUILD_RPATH "$ORIGIN;${CMAKE_BINARY_DIR}"
+  INSTALL_RPATH "$ORIGIN/../../../..")
+install(TARGETS strobe_bridge DESTINATION ${STROBE_PYTHON_PLACE}/tracy/lib)
+install(DIRECTORY python/tracy DESTINATION ${STROBE_PYTHON_PLACE} PATTERN __pycache__ EXCLUDE)
+install(FILES python/ttnn.py DESTINATION ${STROBE_PYTHON_PLACE})
+install(DIRECTORY examples/ops/kernels DESTINATION ${STROBE_PYTHON_PLACE}/tracy)
 file(GLOB kernels RELATIVE ${CMAKE_SOURCE_DIR}/examples/ops/kernels CONFIGURE_DEPENDS
   examples/ops/kernels/*)
 foreach(kernel ${kernels})

@@ -75,7 +75,7 @@ typedef struct python_package {
  * binary, if that is part of the package.
  */
 static python_package find_package(sb_arena *arena) {
-    static const char *const places[] = {"../python", "../lib/strobe/python"};
+    static const char *const places[] = {"../python", STROBE_PYTHON_PLACE};
     char self[PATH_MAX];
     const ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
     if (size <= 0)
