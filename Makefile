@@ -25,13 +25,11 @@ build: ## build the strobe binary
 $(STROBE):
 	@$(MAKE) build
 
-demo: build ## analyse a sample report that the project ships
+demo: build ## run a small transformer on the built-in device, and say where its time went
 	@echo
-	$(STROBE) perf examples/perf/decoder_wormhole --top 15
-	@$(STROBE) perf -q examples/perf/decoder_wormhole --json --html build/demo.html > build/demo.json
+	$(STROBE) run -r -v --sync-host-device -o build/demo $(BUILD)/bin/tiny_gpt --layers 1
 	@echo
-	@echo "All rows, sortable: open build/demo.html in a browser. For scripts: build/demo.json"
-	@echo "Your own report:    $(STROBE) perf ops_perf_results_....csv   (--help lists the options)"
+	@echo "A report of real hardware: $(STROBE) perf examples/perf/decoder_wormhole --top 15"
 
 test: deps ## everything that must hold: tests, sanitizers, fuzzing, format, lint
 	@tools/test
