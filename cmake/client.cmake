@@ -11,6 +11,8 @@ target_include_directories(strobe_client PUBLIC include)
 target_compile_definitions(strobe_client PRIVATE _GNU_SOURCE STROBE_ENABLE STROBE_MANUAL_LIFETIME)
 
 add_library(strobe_shared SHARED $<TARGET_OBJECTS:strobe_client>)
+# As those call it that find it installed.
+add_library(strobe::client ALIAS strobe_shared)
 set_target_properties(strobe_shared PROPERTIES OUTPUT_NAME strobe EXPORT_NAME client
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_libraries(strobe_shared PRIVATE $<BUILD_INTERFACE:strobe_record>

@@ -11,6 +11,12 @@ install(TARGETS strobe_shared strobe_static EXPORT strobe
 install(DIRECTORY include/strobe include/tracy DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY examples/client DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
+# The library for programs on a device, strobe::device, and programs that use it. Their kernels are
+# compiled where they lie.
+install(TARGETS strobe_device_shared EXPORT strobe LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES examples/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(DIRECTORY examples/ops examples/tiny_gpt DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
 # The names of the tools that commands stand in for.
 install(CODE "
   set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
@@ -53,5 +59,7 @@ install(FILES ${CMAKE_BINARY_DIR}/strobeConfig.cmake ${CMAKE_BINARY_DIR}/strobeC
 # Found from where the file lies, so that the installed tree can be moved.
 file(RELATIVE_PATH STROBE_PREFIX_FROM_PC
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(cmake/strobe.pc.in ${CMAKE_BINARY_DIR}/strobe.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/strobe.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name strobe strobe-device)
+  configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

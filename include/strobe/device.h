@@ -36,6 +36,13 @@
 
 #include <strobe/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the library exports. */
+#pragma GCC visibility push(default)
+
 typedef struct sb_mesh sb_mesh;
 typedef struct sb_device sb_device;
 typedef struct sb_buffer sb_buffer;
@@ -242,5 +249,11 @@ sb_status sb_device_trace_end(sb_device *device, sb_device_trace **trace, sb_err
 /* Runs what was recorded. The programs must still be there. */
 sb_status sb_device_trace_replay(sb_device_trace *trace, sb_error *error);
 void sb_device_trace_destroy(sb_device_trace *trace);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #ifndef STROBE_ERROR_H
 #define STROBE_ERROR_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum sb_status {
     SB_OK = 0,
     SB_ERR_IO = 1,        /* the system refused: open, read, write, rename */
@@ -32,7 +36,7 @@ typedef struct sb_error {
 
 /* Fills *error (which may be NULL) and returns status, so that it can end a function. */
 sb_status sb_error_set(sb_error *error, sb_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4), visibility("default")));
 
 #define SB_TRY(expression)                            \
     do {                                              \
@@ -42,5 +46,9 @@ sb_status sb_error_set(sb_error *error, sb_status status, const char *format, ..
     } while (0)
 
 #define SB_FAIL(error, status, ...) return sb_error_set((error), (status), __VA_ARGS__)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
