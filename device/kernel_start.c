@@ -106,12 +106,19 @@ void kernel_start(void) {
 
 /* ---- print ---- */
 
+/* What may stand between % and the letter: a width, and how long the value is. */
+static bool is_modifier(char letter) {
+    return letter == '-' || letter == 'l' || letter == 'h' || (letter >= '0' && letter <= '9');
+}
+
 static uint32_t count_conversions(const char *format) {
     uint32_t count = 0;
     for (; *format != '\0'; format++) {
         if (*format != '%')
             continue;
         format++;
+        while (is_modifier(*format))
+            format++;
         if (*format == '\0')
             break;
         count += *format != '%' ? 1u : 0u;

@@ -55,6 +55,7 @@ typedef struct sb_device_trace sb_device_trace;
 sb_status sb_mesh_open(const char *name, sb_mesh **mesh, sb_error *error);
 void sb_mesh_close(sb_mesh *mesh);
 uint32_t sb_mesh_device_count(const sb_mesh *mesh);
+/* NULL: the mesh has fewer. Whatever is asked of such a device says so. */
 sb_device *sb_mesh_device(sb_mesh *mesh, uint32_t index);
 
 typedef struct sb_device_info {
@@ -140,7 +141,7 @@ void sb_program_destroy(sb_program *program);
 
 typedef struct sb_define {
     const char *name;
-    const char *value;
+    const char *value; /* NULL: 1 */
 } sb_define;
 
 /* One of path, source and elf says what the kernel is. */
@@ -193,7 +194,7 @@ typedef struct sb_kernel_size {
 } sb_kernel_size;
 
 uint32_t sb_program_kernel_count(const sb_program *program);
-/* Sizes of a built kernel. */
+/* Sizes of a built kernel; all 0 where there is no such kernel. */
 sb_kernel_size sb_program_kernel_size(const sb_program *program, uint32_t number);
 
 /*

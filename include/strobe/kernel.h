@@ -115,12 +115,12 @@ static inline uint32_t get_tile_size(uint32_t id) {
 #define SB_COMPUTE_WAIT(name) _Static_assert(sizeof("" name) > 1, "a zone has a name")
 #endif
 
-/* Waits until count pages are free. */
+/* Waits until count pages are free: for ever, if the buffer has fewer. */
 static inline void cb_reserve_back(uint32_t id, uint32_t count) {
     volatile sb_circular *buffer = sb_circular_at(id);
-    const uint32_t most = buffer->page_count - count;
+    const uint32_t pages = buffer->page_count;
     SB_COMPUTE_WAIT("CB-COMPUTE-RESERVE-BACK");
-    while (buffer->received - buffer->acked > most) {
+    while (pages - (buffer->received - buffer->acked) < count) {
     }
 }
 
@@ -185,7 +185,8 @@ static inline void noc_semaphore_wait_min(uint32_t address, uint32_t value) {
 
 /*
  * printf to the host: %d %i %u %x %X %o %c %p with 32-bit values, %s with text that stays where it
- * is. Does nothing unless the host reads this core's prints.
+ * is; all of them with a width (%5u, %-5u, %08x). Does nothing unless the host reads this core's
+ * prints.
  */
 void sb_dprint(const char *format, ...);
 #define DPRINT(...) sb_dprint(__VA_ARGS__)

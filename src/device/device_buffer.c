@@ -26,6 +26,14 @@ static uint32_t holder_count(const sb_device *device, const sb_buffer_options *o
 
 static sb_status check_options(const sb_device *device, const sb_buffer_options *options,
                                sb_error *error) {
+    SB_TRY(device_check(device, error));
+    if (options->memory != SB_DRAM && options->memory != SB_L1)
+        SB_FAIL(error, SB_ERR_USAGE, "there is no memory %d; there are SB_DRAM and SB_L1",
+                (int)options->memory);
+    if (options->layout != SB_INTERLEAVED && options->layout != SB_SHARDED)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "there is no layout %d; there are SB_INTERLEAVED and SB_SHARDED",
+                (int)options->layout);
     if (options->size == 0)
         SB_FAIL(error, SB_ERR_USAGE, "a buffer of no bytes");
     if (options->page_size == 0 || options->page_size % 32 != 0)
@@ -46,12 +54,12 @@ sb_status sb_buffer_create(sb_device *device, const sb_buffer_options *options, 
     const uint32_t pages =
         (uint32_t)((options->size + options->page_size - 1) / options->page_size);
     const uint32_t holders = holder_count(device, options);
-    const uint32_t each = (pages + holders - 1) / holders;
+    const uint32_t each = (uint32_t)(((uint64_t)pages + holders - 1) / holders);
     const bool is_dram = options->memory == SB_DRAM;
     uint32_t address = 0;
     SB_TRY(device_memory_take(is_dram ? &device->dram : &device->l1,
                               (uint64_t)each * options->page_size, !is_dram,
-                              is_dram ? 0 : device->circular_end, &address, error));
+                              is_dram ? 0 : device_circular_end(device), &address, error));
     sb_buffer *created = sb_alloc(sizeof *created);
     *created = (sb_buffer){.device = device,
                            .options = *options,

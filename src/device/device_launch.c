@@ -121,7 +121,8 @@ static sb_status load_kernels(sb_device *device, const sb_program *program, sb_c
     const char **loaded = device->loaded[device_core_index(device, core)];
     for (uint32_t i = 0; i < SB_PROCESSORS; i++) {
         const program_kernel *kernel = program_kernel_at(program, core, i);
-        if (kernel == NULL || is_loaded(loaded[i], kernel))
+        /* One that was added after the launch was recorded may not even be built. */
+        if (kernel == NULL || kernel->image.path == NULL || is_loaded(loaded[i], kernel))
             continue;
         SB_TRY(device_image_load(device, core, &kernel->image, error));
         loaded[i] = kernel->image.path;
@@ -292,10 +293,12 @@ sb_status sb_program_enqueue(sb_program *program, sb_error *error) {
 }
 
 sb_status sb_device_finish(sb_device *device, sb_error *error) {
+    SB_TRY(device_check(device, error));
     return device_wait(device, error);
 }
 
 sb_status sb_device_trace_begin(sb_device *device, sb_error *error) {
+    SB_TRY(device_check(device, error));
     if (device->recording != NULL)
         SB_FAIL(error, SB_ERR_USAGE, "a trace is already being recorded on device %u",
                 device->info.index);
@@ -307,6 +310,7 @@ sb_status sb_device_trace_begin(sb_device *device, sb_error *error) {
 }
 
 sb_status sb_device_trace_end(sb_device *device, sb_device_trace **trace, sb_error *error) {
+    SB_TRY(device_check(device, error));
     if (device->recording == NULL)
         SB_FAIL(error, SB_ERR_USAGE, "no trace is being recorded on device %u", device->info.index);
     *trace = device->recording;

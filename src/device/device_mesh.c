@@ -19,7 +19,15 @@ uint32_t device_core_index(const sb_device *device, sb_core core) {
     return core.y * device->info.columns + core.x;
 }
 
+sb_status device_check(const sb_device *device, sb_error *error) {
+    if (device == NULL)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "there is no such device: the mesh has fewer (option chips of the emulator)");
+    return SB_OK;
+}
+
 sb_status device_check_core(const sb_device *device, sb_core core, sb_error *error) {
+    SB_TRY(device_check(device, error));
     if (core.x >= device->info.columns || core.y >= device->info.rows)
         SB_FAIL(error, SB_ERR_USAGE, "there is no core (%u,%u); the grid is %u x %u", core.x,
                 core.y, device->info.columns, device->info.rows);
@@ -79,6 +87,7 @@ static uint64_t bank_address(uint32_t bank, uint32_t address) {
 
 sb_status sb_device_read_dram(sb_device *device, uint32_t bank, uint32_t address, void *data,
                               size_t size, sb_error *error) {
+    SB_TRY(device_check(device, error));
     SB_TRY(check_bank(bank, address, size, error));
     return device->mesh->backend->read(device->mesh->machine, device->info.index,
                                        bank_endpoints[bank].x, bank_endpoints[bank].y,
@@ -87,6 +96,7 @@ sb_status sb_device_read_dram(sb_device *device, uint32_t bank, uint32_t address
 
 sb_status sb_device_write_dram(sb_device *device, uint32_t bank, uint32_t address, const void *data,
                                size_t size, sb_error *error) {
+    SB_TRY(device_check(device, error));
     SB_TRY(check_bank(bank, address, size, error));
     return device->mesh->backend->write(device->mesh->machine, device->info.index,
                                         bank_endpoints[bank].x, bank_endpoints[bank].y,
@@ -254,7 +264,6 @@ static void prepare_device(sb_mesh *mesh, uint32_t index) {
     device->dram = device_memory_of(
         "DRAM", device_profiler_dram_end(mesh->profiler, &mesh->options), SB_DRAM_BANK_BYTES);
     device->l1 = device_memory_of("L1", SB_L1_FREE, SB_L1_END);
-    device->circular_end = SB_L1_FREE;
     device->next_program_id = 1;
     device->next_trace_id = 1;
     device_profiler_prepare(device);
@@ -299,6 +308,7 @@ void sb_mesh_close(sb_mesh *mesh) {
         return;
     device_profiler_close(mesh->profiler);
     for (uint32_t i = 0; i < mesh->device_count; i++) {
+        sb_device_trace_destroy(mesh->devices[i].recording);
         device_print_stop(&mesh->devices[i]);
         device_memory_free(&mesh->devices[i].dram);
         device_memory_free(&mesh->devices[i].l1);

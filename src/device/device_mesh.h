@@ -54,7 +54,7 @@ struct sb_device {
     sb_device_info info;
     device_memory dram;
     device_memory l1;
-    uint32_t circular_end; /* how far circular buffers of the last program reach */
+    sb_program *programs; /* all that are there, each knows the next */
     /* The files whose kernels lie in each core's L1; NULL where nobody knows. */
     const char *loaded[DEVICE_MAX_CORES][SB_PROCESSORS];
     uint32_t next_program_id;
@@ -88,6 +88,8 @@ void device_image_close(device_image *image);
 sb_status device_image_load(sb_device *device, sb_core core, const device_image *image,
                             sb_error *error);
 uint32_t device_core_index(const sb_device *device, sb_core core);
+/* Refuses NULL, which sb_mesh_device gives where there is no such device. */
+sb_status device_check(const sb_device *device, sb_error *error);
 sb_status device_check_core(const sb_device *device, sb_core core, sb_error *error);
 sb_status device_check_range(const sb_device *device, sb_core_range range, sb_error *error);
 /* Lets time pass; a fault becomes an error. */
@@ -109,6 +111,11 @@ sb_status device_memory_take(device_memory *memory, uint64_t size, bool from_abo
 void device_memory_give_back(device_memory *memory, uint32_t address, uint32_t size);
 /* How far memory is free from begin on; begin itself if it is taken. */
 uint32_t device_memory_free_until(const device_memory *memory, uint32_t begin);
+
+/* ---- device_program.c ---- */
+
+/* How far the circular buffers of any program reach in L1. */
+uint32_t device_circular_end(const sb_device *device);
 
 /* ---- device_launch.c ---- */
 

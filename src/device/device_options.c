@@ -123,8 +123,6 @@ static sb_status mask_from_environment(device_mask *mask, const device_options *
                                        sb_error *error) {
     const char *cores = getenv(cores_variable);
     const char *riscvs = getenv(riscvs_variable);
-    if (cores == NULL || cores[0] == '\0')
-        return SB_OK;
     uint8_t processors = ALL_PROCESSORS;
     sb_error inner;
     sb_status status = SB_OK;
@@ -132,6 +130,8 @@ static sb_status mask_from_environment(device_mask *mask, const device_options *
         status = device_parse_processors(sb_slice_of(riscvs), &processors, &inner);
     if (status != SB_OK)
         SB_FAIL(error, status, "%s: %s", riscvs_variable, inner.message);
+    if (cores == NULL || cores[0] == '\0')
+        return SB_OK;
     status = device_mask_add(mask, grid, sb_slice_of(cores), processors, &inner);
     if (status != SB_OK)
         SB_FAIL(error, status, "%s: %s", cores_variable, inner.message);
@@ -148,12 +148,19 @@ static sb_status read_environment(device_options *options, sb_error *error) {
                                  "TT_METAL_DPRINT_RISCVS", error));
     const char *delay = getenv("TT_METAL_WATCHER_DEBUG_DELAY");
     int64_t clocks = DEFAULT_DELAY;
-    if (delay != NULL &&
+    if (delay != NULL && delay[0] != '\0' &&
         (!sb_parse_int64(sb_slice_of(delay), &clocks) || clocks < 0 || clocks > 1000000000))
         SB_FAIL(error, SB_ERR_USAGE, "TT_METAL_WATCHER_DEBUG_DELAY: '%s' is no number of clocks",
                 delay);
     options->delay_clocks = (uint32_t)clocks;
     return SB_OK;
+}
+
+static bool is_empty(const device_mask *mask) {
+    for (size_t i = 0; i < DEVICE_MAX_CORES; i++)
+        if (mask->processors[i] != 0)
+            return false;
+    return true;
 }
 
 /* ---- options of emu ---- */
@@ -273,11 +280,20 @@ sb_status device_options_parse(const char *name, device_options *options, sb_err
         SB_FAIL(error, SB_ERR_NOT_FOUND,
                 "there is no device '%s'; names are emu, emu:OPTION=VALUE,... and ttsim:PATH",
                 name);
-    if (rest.size == 0 || rest.size >= sizeof options->path)
+    if (rest.size == 0)
         SB_FAIL(error, SB_ERR_USAGE, "ttsim needs the path of its library: ttsim:PATH");
+    if (rest.size >= sizeof options->path)
+        SB_FAIL(error, SB_ERR_LIMIT,
+                "ttsim: a path of %zu bytes is too long; at most %zu are taken", rest.size,
+                sizeof options->path - 1);
     options->kind = DEVICE_TTSIM;
     options->rows = 10;
     options->counts_time = true;
     snprintf(options->path, sizeof options->path, "%s", rest.data);
-    return read_environment(options, error);
+    SB_TRY(read_environment(options, error));
+    if (!is_empty(&options->read_delays) || !is_empty(&options->write_delays))
+        SB_FAIL(error, SB_ERR_USAGE,
+                "TT_METAL_READ_DEBUG_DELAY_CORES and TT_METAL_WRITE_DEBUG_DELAY_CORES are for emu: "
+                "ttsim has no delays");
+    return SB_OK;
 }

@@ -79,22 +79,74 @@ static void put_value(sb_device *device, sb_core core, sb_output *out, char conv
     }
 }
 
+/* %08x: how a value is shown. */
+typedef struct conversion {
+    char letter; /* '\0': the format ends before it */
+    bool is_left;
+    bool has_zeros;
+    size_t width;
+} conversion;
+
+/* What follows a %; *format is what follows the conversion. */
+static conversion read_conversion(sb_slice *format) {
+    conversion read = {0};
+    size_t at = 0;
+    for (; at < format->size; at++) {
+        const char letter = format->data[at];
+        if (letter == '-')
+            read.is_left = true;
+        else if (letter == '0' && read.width == 0)
+            read.has_zeros = true;
+        else if (letter >= '0' && letter <= '9')
+            read.width = read.width * 10 + (size_t)(letter - '0');
+        else if (letter != 'l' && letter != 'h')
+            break;
+        if (read.width >= TEXT_MAX)
+            read.width = TEXT_MAX;
+    }
+    if (at < format->size)
+        read.letter = format->data[at++];
+    *format = sb_slice_after(*format, at);
+    return read;
+}
+
+static void put_padded(sb_output *out, const conversion *how, sb_slice text) {
+    const size_t missing = how->width > text.size ? how->width - text.size : 0;
+    const bool has_zeros = how->has_zeros && !how->is_left;
+    if (has_zeros && sb_slice_starts_with(text, "-")) {
+        sb_put_char(out, '-');
+        text = sb_slice_after(text, 1);
+    }
+    for (size_t i = 0; i < missing && !how->is_left; i++)
+        sb_put_char(out, has_zeros ? '0' : ' ');
+    sb_put(out, text);
+    for (size_t i = 0; i < missing && how->is_left; i++)
+        sb_put_char(out, ' ');
+}
+
 static void put_record(sb_device *device, sb_core core, sb_output *out, uint32_t format_address,
                        const uint32_t *values, uint32_t count) {
     char text[TEXT_MAX];
-    const sb_slice format = read_text(device, core, format_address, text);
+    sb_slice format = read_text(device, core, format_address, text);
     uint32_t next = 0;
-    for (size_t i = 0; i < format.size; i++) {
-        if (format.data[i] != '%' || i + 1 == format.size) {
-            sb_put_char(out, format.data[i]);
+    sb_output value = sb_output_to_memory();
+    while (format.size > 0) {
+        const char letter = format.data[0];
+        format = sb_slice_after(format, 1);
+        if (letter != '%') {
+            sb_put_char(out, letter);
             continue;
         }
-        i++;
-        if (format.data[i] == '%')
+        const conversion how = read_conversion(&format);
+        if (how.letter == '%')
             sb_put_char(out, '%');
-        else if (next < count)
-            put_value(device, core, out, format.data[i], values[next++]);
+        else if (how.letter != '\0' && next < count) {
+            put_value(device, core, &value, how.letter, values[next++]);
+            put_padded(out, &how, sb_output_text(&value));
+            sb_output_truncate(&value, 0);
+        }
     }
+    sb_output_discard(&value);
 }
 
 /* Lines that are complete go out; the rest waits for its end. */

@@ -12,7 +12,21 @@ sb_program *sb_program_create(sb_device *device) {
                             .kernels = sb_vector_of(sizeof(program_kernel)),
                             .circulars = sb_vector_of(sizeof(program_circular)),
                             .semaphores = sb_vector_of(sizeof(program_semaphore))};
+    if (device != NULL) {
+        program->next = device->programs;
+        device->programs = program;
+    }
     return program;
+}
+
+static void forget(sb_program *program) {
+    if (program->device == NULL)
+        return;
+    device_forget_program(program->device, program);
+    sb_program **link = &program->device->programs;
+    while (*link != program)
+        link = &(*link)->next;
+    *link = program->next;
 }
 
 static void free_kernel(program_kernel *kernel) {
@@ -24,7 +38,7 @@ static void free_kernel(program_kernel *kernel) {
 void sb_program_destroy(sb_program *program) {
     if (program == NULL)
         return;
-    device_forget_program(program->device, program);
+    forget(program);
     for (size_t i = 0; i < program->kernels.count; i++)
         free_kernel(sb_vector_at(&program->kernels, i));
     sb_vector_free(&program->kernels);
@@ -67,6 +81,13 @@ static sb_status check_kernel(const sb_program *program, const sb_kernel_options
     if ((uint32_t)options->processor >= SB_PROCESSORS)
         SB_FAIL(error, SB_ERR_USAGE, "there is no processor %d", (int)options->processor);
     SB_TRY(device_check_range(program->device, options->cores, error));
+    /* It is written into the source, for the messages of the compiler. */
+    if (options->name != NULL && strpbrk(options->name, "\"\\\r\n") != NULL)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "the name of a kernel has no quotes, backslashes or line breaks");
+    for (size_t i = 0; i < options->define_count; i++)
+        if (options->defines[i].name == NULL || options->defines[i].name[0] == '\0')
+            SB_FAIL(error, SB_ERR_USAGE, "define %zu of a kernel has no name", i);
     for (size_t i = 0; i < program->kernels.count; i++) {
         const program_kernel *other = sb_vector_at(&program->kernels, i);
         if (other->processor == options->processor && ranges_meet(other->cores, options->cores))
@@ -96,9 +117,11 @@ sb_status sb_program_add_kernel(sb_program *program, const sb_kernel_options *op
     kernel->define_count = options->define_count;
     kernel->defines = sb_arena_alloc_zeroed(&program->arena,
                                             (options->define_count + 1) * sizeof *kernel->defines);
-    for (size_t i = 0; i < options->define_count; i++)
-        kernel->defines[i] = (sb_define){copy(program, options->defines[i].name),
-                                         copy(program, options->defines[i].value)};
+    for (size_t i = 0; i < options->define_count; i++) {
+        const sb_define *given = &options->defines[i];
+        kernel->defines[i] = (sb_define){copy(program, given->name),
+                                         copy(program, given->value != NULL ? given->value : "1")};
+    }
     return SB_OK;
 }
 
@@ -199,6 +222,8 @@ uint32_t sb_program_kernel_count(const sb_program *program) {
 }
 
 sb_kernel_size sb_program_kernel_size(const sb_program *program, uint32_t number) {
+    if (number >= program->kernels.count)
+        return (sb_kernel_size){.name = ""};
     return program_kernel_sizes(sb_vector_at(&program->kernels, number));
 }
 
@@ -219,22 +244,32 @@ sb_kernel_size program_kernel_sizes(const program_kernel *kernel) {
 
 /* ---- circular buffers and semaphores ---- */
 
-/* Where the circular buffers end that share a core with range. */
-static uint32_t circular_begin(const sb_program *program, sb_core_range range) {
-    uint32_t begin = SB_L1_FREE;
+/* Where the circular buffers of a program end that share a core with range. */
+static uint32_t circular_end(const sb_program *program, sb_core_range range) {
+    uint32_t last = SB_L1_FREE;
     for (size_t i = 0; i < program->circulars.count; i++) {
         const program_circular *other = sb_vector_at(&program->circulars, i);
         const uint32_t end =
             other->config.address + other->config.page_size * other->config.page_count;
-        if (ranges_meet(other->cores, range) && end > begin)
-            begin = end;
+        if (ranges_meet(other->cores, range) && end > last)
+            last = end;
     }
-    return begin;
+    return last;
+}
+
+uint32_t device_circular_end(const sb_device *device) {
+    const sb_core_range all = {{0, 0}, {device->info.columns - 1, device->info.rows - 1}};
+    uint32_t last = SB_L1_FREE;
+    for (const sb_program *program = device->programs; program != NULL; program = program->next) {
+        const uint32_t end = circular_end(program, all);
+        last = end > last ? end : last;
+    }
+    return last;
 }
 
 sb_status sb_program_add_circular(sb_program *program, const sb_circular_options *options,
                                   sb_error *error) {
-    sb_device *device = program->device;
+    const sb_device *device = program->device;
     SB_TRY(device_check_range(device, options->cores, error));
     if (options->id >= SB_CIRCULAR_MAX)
         SB_FAIL(error, SB_ERR_USAGE, "there is no circular buffer %u; there are 0 to %d",
@@ -250,7 +285,7 @@ sb_status sb_program_add_circular(sb_program *program, const sb_circular_options
         if (other->id == options->id && ranges_meet(other->cores, options->cores))
             SB_FAIL(error, SB_ERR_USAGE, "a core would have circular buffer %u twice", options->id);
     }
-    const uint32_t begin = circular_begin(program, options->cores);
+    const uint32_t begin = circular_end(program, options->cores);
     const uint64_t end = begin + (uint64_t)options->page_size * options->page_count;
     const uint32_t free_until = device_memory_free_until(&device->l1, SB_L1_FREE);
     if (end > free_until)
@@ -258,8 +293,6 @@ sb_status sb_program_add_circular(sb_program *program, const sb_circular_options
                 "circular buffer %u of %u x %u bytes does not fit into L1: %u bytes are free",
                 options->id, options->page_count, options->page_size,
                 free_until > begin ? free_until - begin : 0);
-    if (end > device->circular_end)
-        device->circular_end = (uint32_t)end;
     *(program_circular *)sb_vector_push(&program->circulars) = (program_circular){
         .cores = options->cores,
         .id = options->id,

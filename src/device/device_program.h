@@ -40,6 +40,7 @@ typedef struct program_semaphore {
 
 struct sb_program {
     sb_device *device;
+    sb_program *next;     /* of the device's programs */
     sb_arena arena;       /* texts of kernels */
     uint32_t id;          /* 0: assigned at each launch */
     sb_vector kernels;    /* program_kernel */

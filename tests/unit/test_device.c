@@ -377,7 +377,8 @@ static void prints_come_line_by_line(void **state) {
     /* More than the ring holds: the kernel waits for the host. */
     const char *source =
         KERNEL "void kernel_main(void) { for (uint32_t i = 0; i < 200; i++)"
-               " DPRINT(\"%u%% is %d, %s\", i, (int)-i, i % 2 ? \"odd\\n\" : \"even\\n\"); }";
+               " DPRINT(\"%u%% is %d, [%5d|%-4lu|%04x] %s\", i, (int)-i, (int)-i, i, i, i % 2 ? "
+               "\"odd\\n\" : \"even\\n\"); }";
     add_kernel(program, source, SB_NCRISC, both);
     add_kernel(program, source, SB_BRISC, both);
     sb_status status = sb_program_enqueue(program, &error);
@@ -393,8 +394,8 @@ static void prints_come_line_by_line(void **state) {
     check(status);
     sb_file file;
     check(sb_file_open(&file, path_in(&folder, "out"), &error));
-    check_contains(file.text, "0:(x=0,y=0):NCRISC: 0% is 0, even\n");
-    check_contains(file.text, "0:(x=1,y=0):NCRISC: 199% is -199, odd\n");
+    check_contains(file.text, "0:(x=0,y=0):NCRISC: 0% is 0, [    0|0   |0000] even\n");
+    check_contains(file.text, "0:(x=1,y=0):NCRISC: 199% is -199, [ -199|199 |00c7] odd\n");
     check_lacks(file.text, "BRISC: ");
     size_t lines = 0;
     for (size_t i = 0; i < file.text.size; i++)
@@ -467,7 +468,7 @@ static void runs_are_the_same_whatever_the_threads(void **state) {
     }
 }
 
-static void clocks_can_be_skewed_and_drift(void **state) {
+static void clocks_can_be_skewed_and_offset(void **state) {
     (void)state;
     const char *source = KERNEL "void kernel_main(void) { const uint64_t now = get_timestamp(); "
                                 "volatile uint32_t *out = (volatile uint32_t *)0x100000; out[0] = "
@@ -491,35 +492,81 @@ static void clocks_can_be_skewed_and_drift(void **state) {
     assert_true(seen[1][0] > 5000000000 && seen[1][0] < 5000200000);
 }
 
-static void transfers_can_be_delayed(void **state) {
+static void clocks_can_drift(void **state) {
     (void)state;
-    const char *source =
-        KERNEL "void kernel_main(void) { const uint32_t begin = get_timestamp_32b(); "
-               "noc_async_read(get_dram_noc_addr(0, 0x500000), 0x110000, 32); "
-               "noc_async_read_barrier(); *(volatile uint32_t *)0x100000 = get_timestamp_32b() - "
-               "begin; }";
+    const char *source = KERNEL "void kernel_main(void) { const uint32_t begin = "
+                                "get_timestamp_32b(); for (volatile uint32_t i = 0; i < 100000; "
+                                "i++) {} *(volatile uint32_t *)0x100000 = get_timestamp_32b() - "
+                                "begin; }";
+    sb_mesh *mesh = open_mesh("emu:rows=1,cols=1,chips=2,drift=1000");
     uint32_t clocks[2];
-    for (int is_delayed = 0; is_delayed < 2; is_delayed++) {
-        if (is_delayed) {
-            setenv("TT_METAL_READ_DEBUG_DELAY_CORES", "0,0", 1);
-            setenv("TT_METAL_READ_DEBUG_DELAY_RISCVS", "BR", 1);
-            setenv("TT_METAL_WATCHER_DEBUG_DELAY", "5000", 1);
-        }
-        sb_mesh *mesh = open_mesh("emu:rows=1,cols=1");
-        sb_device *device = sb_mesh_device(mesh, 0);
+    for (uint32_t chip = 0; chip < 2; chip++) {
+        sb_device *device = sb_mesh_device(mesh, chip);
         sb_program *program = sb_program_create(device);
         add_kernel(program, source, SB_BRISC, one_core);
         check(sb_program_enqueue(program, &error));
         check(sb_device_finish(device, &error));
-        clocks[is_delayed] = result_of(device, (sb_core){0, 0}, 0);
+        clocks[chip] = result_of(device, (sb_core){0, 0}, 0);
         sb_program_destroy(program);
-        sb_mesh_close(mesh);
     }
-    unsetenv("TT_METAL_READ_DEBUG_DELAY_CORES");
-    unsetenv("TT_METAL_READ_DEBUG_DELAY_RISCVS");
-    unsetenv("TT_METAL_WATCHER_DEBUG_DELAY");
-    assert_true(clocks[0] > 100 && clocks[0] < 400);
-    assert_int_equal(clocks[1], clocks[0] + 5000);
+    sb_mesh_close(mesh);
+    const uint32_t expected = clocks[0] + clocks[0] / 1000;
+    assert_in_range(clocks[1], expected - 2, expected + 2);
+}
+
+/* How long BRISC takes for a read and for a write, each with its barrier. */
+static void time_transfers(const char *name, uint32_t clocks[2]) {
+    const char *source =
+        KERNEL "void kernel_main(void) { volatile uint32_t *out = (volatile uint32_t *)0x100000;\n"
+               "const uint32_t begin = get_timestamp_32b();\n"
+               "noc_async_read(get_dram_noc_addr(0, 0x500000), 0x110000, 32); "
+               "noc_async_read_barrier();\n"
+               "const uint32_t middle = get_timestamp_32b();\n"
+               "noc_async_write(0x110000, get_dram_noc_addr(0, 0x500000), 32); "
+               "noc_async_write_barrier();\n"
+               "out[1] = get_timestamp_32b() - middle; out[0] = middle - begin; }";
+    sb_mesh *mesh = open_mesh(name);
+    sb_device *device = sb_mesh_device(mesh, 0);
+    sb_program *program = sb_program_create(device);
+    add_kernel(program, source, SB_BRISC, one_core);
+    check(sb_program_enqueue(program, &error));
+    check(sb_device_finish(device, &error));
+    for (uint32_t i = 0; i < 2; i++)
+        clocks[i] = result_of(device, (sb_core){0, 0}, i);
+    sb_program_destroy(program);
+    sb_mesh_close(mesh);
+}
+
+static void transfers_can_be_delayed(void **state) {
+    (void)state;
+    static const struct {
+        const char *cores;
+        const char *riscvs;
+        const char *processors;
+        uint32_t more[2];
+    } cases[] = {
+        {"TT_METAL_READ_DEBUG_DELAY_CORES", "TT_METAL_READ_DEBUG_DELAY_RISCVS", "BR", {5000, 0}},
+        {"TT_METAL_WRITE_DEBUG_DELAY_CORES", "TT_METAL_WRITE_DEBUG_DELAY_RISCVS", "*", {0, 5000}},
+        {"TT_METAL_WRITE_DEBUG_DELAY_CORES", "TT_METAL_WRITE_DEBUG_DELAY_RISCVS", "NC", {0, 0}},
+    };
+    static const char *const names[] = {"emu:rows=1,cols=1", "emu:rows=1,cols=1,time=count"};
+    for (size_t model = 0; model < COUNT_OF(names); model++) {
+        uint32_t usual[2];
+        time_transfers(names[model], usual);
+        assert_true(usual[0] > 10 && usual[0] < 400);
+        for (size_t i = 0; i < COUNT_OF(cases); i++) {
+            uint32_t delayed[2];
+            setenv(cases[i].cores, "0,0", 1);
+            setenv(cases[i].riscvs, cases[i].processors, 1);
+            setenv("TT_METAL_WATCHER_DEBUG_DELAY", "5000", 1);
+            time_transfers(names[model], delayed);
+            unsetenv(cases[i].cores);
+            unsetenv(cases[i].riscvs);
+            unsetenv("TT_METAL_WATCHER_DEBUG_DELAY");
+            assert_int_equal(delayed[0], usual[0] + cases[i].more[0]);
+            assert_int_equal(delayed[1], usual[1] + cases[i].more[1]);
+        }
+    }
 }
 
 /*
@@ -589,7 +636,8 @@ int main(void) {
         cmocka_unit_test(traces_replay_what_was_recorded),
         cmocka_unit_test(prints_come_line_by_line),
         cmocka_unit_test(runs_are_the_same_whatever_the_threads),
-        cmocka_unit_test(clocks_can_be_skewed_and_drift),
+        cmocka_unit_test(clocks_can_be_skewed_and_offset),
+        cmocka_unit_test(clocks_can_drift),
         cmocka_unit_test(transfers_can_be_delayed),
     };
     return RUN(tests);

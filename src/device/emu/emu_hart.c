@@ -35,10 +35,16 @@ static bool is_local(const emu_hart *hart, uint32_t address) {
     return address - EMU_LOCAL_BASE < hart->local_bytes;
 }
 
+/* So far below local memory an address is taken for one of a stack that is too deep. */
+#define STACK_REACH 0x4000u
+
 static access fail_access(emu_tile *tile, const emu_hart *hart, uint64_t clock, const char *what,
                           uint32_t address, uint32_t size) {
     if ((address & (size - 1)) != 0)
         emu_fail(tile, hart, clock, "misaligned %s of %u bytes at 0x%08x", what, size, address);
+    else if (EMU_LOCAL_BASE - address <= STACK_REACH)
+        emu_fail(tile, hart, clock, "%s at 0x%08x, below local memory: the stack ran over its end",
+                 what, address);
     else
         emu_fail(tile, hart, clock, "%s at 0x%08x, where there is nothing", what, address);
     return ACCESS_FAILED;
