@@ -20,6 +20,7 @@ extern char **environ;
 #define DEFAULT_COMPILER "riscv64-unknown-elf-gcc"
 #define ARGUMENT_MAX 128
 #define PARALLEL_MAX 16
+#define DEPENDENCY_MAX 4096
 
 /*
  * Mailboxes lie near address 0, which the compiler must not take for a null pointer. Sections are
@@ -205,46 +206,75 @@ static sb_status make_key(build *self, char text[DEVICE_KEY_TEXT], sb_error *err
     return SB_OK;
 }
 
-/*
- * The dependency file names all that was included: "kernel.elf: a.c b.h \". Blanks in names are
- * escaped; such names are found changed at every build, which costs time and nothing else.
- */
-static void hash_dependencies(sb_slice dependencies, char text[DEVICE_KEY_TEXT]) {
-    device_key key = {{2, 3}};
-    sb_slice rest;
-    sb_slice word = sb_slice_first_word(dependencies, &rest);
-    while (word.size > 0) {
-        char path[4096];
-        if (word.size < sizeof path && !sb_slice_is(word, "\\") && !sb_slice_ends_with(word, ":")) {
-            memcpy(path, word.data, word.size);
-            path[word.size] = '\0';
-            device_key_add(&key, word);
-            if (hash_file(&key, path, NULL) != SB_OK)
-                device_key_add(&key, sb_slice_of("missing"));
-        }
-        word = sb_slice_first_word(rest, &rest);
+static bool is_blank(char letter) {
+    return letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n';
+}
+
+/* Make escapes blanks and # by a backslash, and $ by another one. */
+static bool is_escape(char letter, char next) {
+    return letter == '$' ? next == '$' : letter == '\\' && (next == ' ' || next == '#');
+}
+
+/* The next file that a dependency file names, free of escapes; false: none is left. */
+static bool next_dependency(sb_slice *rest, char path[DEPENDENCY_MAX]) {
+    size_t at = 0;
+    size_t size = 0;
+    for (; at + 1 < rest->size && size + 1 < DEPENDENCY_MAX; at++) {
+        const char *letter = rest->data + at;
+        const bool is_gap = is_blank(letter[0]) || (letter[0] == '\\' && letter[1] == '\n');
+        if (is_gap && size > 0)
+            break;
+        if (is_escape(letter[0], letter[1]))
+            at++;
+        if (!is_gap)
+            path[size++] = rest->data[at];
     }
-    device_key_text(&key, text);
+    path[size] = '\0';
+    *rest = sb_slice_after(*rest, at);
+    return size > 0;
+}
+
+/*
+ * The dependency file names all that was included: "kernel.elf: a.c b.h \". A source that was
+ * written into the work folder is left out: it is no more, and the folder's name stands for it.
+ */
+static bool hash_dependencies(const build *self, sb_slice dependencies, device_key *key) {
+    char path[DEPENDENCY_MAX];
+    while (next_dependency(&dependencies, path)) {
+        const sb_slice name = sb_slice_of(path);
+        if (sb_slice_ends_with(name, ":") || sb_slice_starts_with(name, self->folder))
+            continue;
+        device_key_add(key, name);
+        if (hash_file(key, path, NULL) != SB_OK)
+            return false;
+    }
+    return true;
 }
 
 static const char *in_folder(build *self, const char *folder, const char *name) {
     return sb_arena_format(&self->arena, "%s/%s", folder, name).data;
 }
 
-static bool is_up_to_date(build *self) {
+/* What lies in folder and all that it was made from; false if some of it is not there. */
+static bool hash_result(build *self, const char *folder, char text[DEVICE_KEY_TEXT]) {
+    device_key key = {{2, 3}};
     sb_file dependencies;
-    sb_file hash;
-    if (access(in_folder(self, self->folder, "kernel.elf"), R_OK) != 0 ||
-        sb_file_open(&dependencies, in_folder(self, self->folder, "kernel.d"), NULL) != SB_OK)
+    if (hash_file(&key, in_folder(self, folder, "kernel.elf"), NULL) != SB_OK ||
+        sb_file_open(&dependencies, in_folder(self, folder, "kernel.d"), NULL) != SB_OK)
         return false;
-    bool is_same = false;
-    if (sb_file_open(&hash, in_folder(self, self->folder, "kernel.hash"), NULL) == SB_OK) {
-        char now[DEVICE_KEY_TEXT];
-        hash_dependencies(dependencies.text, now);
-        is_same = sb_slice_is(hash.text, now);
-        sb_file_close(&hash);
-    }
+    const bool is_whole = hash_dependencies(self, dependencies.text, &key);
     sb_file_close(&dependencies);
+    device_key_text(&key, text);
+    return is_whole;
+}
+
+static bool is_up_to_date(build *self) {
+    char now[DEVICE_KEY_TEXT];
+    sb_file hash;
+    if (sb_file_open(&hash, in_folder(self, self->folder, "kernel.hash"), NULL) != SB_OK)
+        return false;
+    const bool is_same = hash_result(self, self->folder, now) && sb_slice_is(hash.text, now);
+    sb_file_close(&hash);
     return is_same;
 }
 
@@ -296,23 +326,46 @@ static sb_status add_files(build *self, const char *sources, sb_error *error) {
     const char *source = NULL;
     char here[4096];
     SB_TRY(find_source(self, &source, error));
-    /* A kernel that is no file has no folder either. */
+    /* A kernel that is no file has no folder either, and no lines that messages could show. */
     if (self->job->path == NULL && getcwd(here, sizeof here) != NULL)
         SB_TRY(add_format(self, error, "-fdebug-prefix-map=%s=.", here));
+    if (self->job->path == NULL)
+        SB_TRY(add(self, "-fno-diagnostics-show-caret", error));
     SB_TRY(add(self, "-MMD", error));
     SB_TRY(add(self, "-MF", error));
     SB_TRY(add(self, in_folder(self, self->work, "kernel.d"), error));
     SB_TRY(add(self, "-o", error));
     SB_TRY(add(self, in_folder(self, self->work, "kernel.elf"), error));
-    SB_TRY(add(self, source, error));
     if (!self->job->is_firmware)
         SB_TRY(add_format(self, error, "%s/kernel_start.c", sources));
     if (!self->job->is_firmware && self->job->instrument.is_on)
         SB_TRY(add_format(self, error, "%s/kernel_profiler.c", sources));
+    /* Last of the sources: the dependency file is about the last one only. */
+    SB_TRY(add(self, source, error));
     return add(self, "-lgcc", error);
 }
 
-static sb_status start(build *self, const char *sources, sb_error *error) {
+/* The same kernel may be wanted more than once. */
+static bool is_under_way(const build *earliest, const build *self) {
+    for (const build *other = earliest; other < self; other++)
+        if (strcmp(other->folder, self->folder) == 0)
+            return true;
+    return false;
+}
+
+/* A folder of our own: others may be building the same. */
+static sb_status make_work_folder(build *self, sb_error *error) {
+    const size_t size = strlen(self->folder) + sizeof ".XXXXXX";
+    char *work = sb_arena_alloc_zeroed(&self->arena, size);
+    snprintf(work, size, "%s.XXXXXX", self->folder);
+    if (mkdtemp(work) == NULL)
+        SB_FAIL(error, SB_ERR_IO, "%s: cannot make this folder: %s", work, strerror(errno));
+    self->work = work;
+    return SB_OK;
+}
+
+/* Builds from earliest up to this one have not ended yet. */
+static sb_status start(build *self, const build *earliest, const char *sources, sb_error *error) {
     char key[DEVICE_KEY_TEXT];
     const char *cache = NULL;
     SB_TRY(add_flags(self, sources, error));
@@ -320,10 +373,9 @@ static sb_status start(build *self, const char *sources, sb_error *error) {
     SB_TRY(device_cache_folder(&self->arena, "kernels", &cache, error));
     self->folder = in_folder(self, cache, key);
     self->job->elf_path = strdup(in_folder(self, self->folder, "kernel.elf"));
-    if (is_up_to_date(self))
+    if (is_under_way(earliest, self) || is_up_to_date(self))
         return SB_OK;
-    self->work = sb_arena_format(&self->arena, "%s/%s.%ld", cache, key, (long)getpid()).data;
-    SB_TRY(device_make_folders(self->work, error));
+    SB_TRY(make_work_folder(self, error));
     SB_TRY(add_files(self, sources, error));
     return start_compiler(self, error);
 }
@@ -344,14 +396,16 @@ static void remove_work(build *self) {
     rmdir(self->work);
 }
 
-/* Moves the results to their place. Another process may have done the same: both are right. */
+/*
+ * Moves the results to their place, last the hash, without which they count for nothing. Another
+ * process may have done the same: both are right.
+ */
 static sb_status publish(build *self, sb_error *error) {
-    static const char *const names[] = {"kernel.c", "kernel.d", "kernel.hash", "kernel.elf"};
-    sb_file dependencies;
+    static const char *const names[] = {"kernel.c", "kernel.d", "kernel.elf", "kernel.hash"};
     char hash[DEVICE_KEY_TEXT];
-    SB_TRY(sb_file_open(&dependencies, in_folder(self, self->work, "kernel.d"), error));
-    hash_dependencies(dependencies.text, hash);
-    sb_file_close(&dependencies);
+    if (!hash_result(self, self->work, hash))
+        SB_FAIL(error, SB_ERR_BUILD, "kernel %s: what %s has built cannot be read", self->job->name,
+                compiler());
     SB_TRY(write_whole(in_folder(self, self->work, "kernel.hash"), sb_slice_of(hash), error));
     SB_TRY(device_make_folders(self->folder, error));
     for (size_t i = 0; i < COUNT_OF(names); i++)
@@ -365,6 +419,8 @@ static sb_status publish(build *self, sb_error *error) {
 
 static sb_status finish(build *self, sb_error *error) {
     int status = 0;
+    if (self->pid == 0 && self->work != NULL)
+        remove_work(self);
     if (self->pid == 0)
         return SB_OK;
     while (waitpid(self->pid, &status, 0) < 0 && errno == EINTR) {
@@ -396,7 +452,7 @@ sb_status device_build(device_job *jobs, size_t count, sb_error *error) {
     while (finished < started || (started < count && status == SB_OK)) {
         if (started < count && started - finished < parallel && status == SB_OK) {
             builds[started].job = &jobs[started];
-            status = start(&builds[started], sources, error);
+            status = start(&builds[started], &builds[finished], sources, error);
             started++;
             continue;
         }
@@ -411,14 +467,24 @@ sb_status device_build(device_job *jobs, size_t count, sb_error *error) {
 
 /* ---- the device side's own sources ---- */
 
+static bool holds(const char *path, sb_slice content) {
+    sb_file file;
+    if (sb_file_open(&file, path, NULL) != SB_OK)
+        return false;
+    const bool is_same = sb_slice_equal(file.text, content);
+    sb_file_close(&file);
+    return is_same;
+}
+
 static sb_status lay_out(const char *folder, sb_error *error) {
     sb_arena arena = {0};
     sb_status status = SB_OK;
     for (size_t i = 0; i < device_source_file_count && status == SB_OK; i++) {
         const device_source_file *file = &device_source_files[i];
         const char *path = sb_arena_format(&arena, "%s/%s", folder, file->name).data;
-        if (access(path, R_OK) != 0)
-            status = write_whole(path, (sb_slice){(const char *)file->bytes, file->size}, error);
+        const sb_slice content = {(const char *)file->bytes, file->size};
+        if (!holds(path, content))
+            status = write_whole(path, content, error);
     }
     sb_arena_free(&arena);
     return status;

@@ -2,6 +2,8 @@
  * What goes wrong around programs: caches that are damaged, files and variables that make no sense,
  * calls in the wrong order. All of it is mended or told in a sentence.
  */
+#include <sys/stat.h>
+
 #include <strobe/device.h>
 #include <strobe/kernel_layout.h>
 
@@ -79,6 +81,126 @@ static sb_status run(const char *mesh_name, const sb_kernel_options *options, ui
     sb_program_destroy(program);
     sb_mesh_close(mesh);
     return status;
+}
+
+/* ---- the cache ---- */
+
+/* Does something to every file of the cache that is called name. */
+static size_t damage(const char *name, const char *text) {
+    char kernels[128];
+    snprintf(kernels, sizeof kernels, "%s/cache of mine/kernels", folder.path);
+    size_t count = 0;
+    DIR *entries = opendir(kernels);
+    assert_non_null(entries);
+    for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s/%s", kernels, entry->d_name, name);
+        if (entry->d_name[0] == '.' || access(path, F_OK) != 0)
+            continue;
+        put_text(path, text);
+        count++;
+    }
+    closedir(entries);
+    return count;
+}
+
+static void included_files_are_noticed(void **state) {
+    (void)state;
+    static const char *const values[] = {"#define VALUE 5\n", "#define VALUE 77\n"};
+    char path[128];
+    snprintf(path, sizeof path, "%s/kernel.c", folder.path);
+    put_text(path, KERNEL "#include \"value.h\"\n"
+                          "void kernel_main(void) { *(volatile uint32_t *)0x100000 = VALUE; }\n");
+    const sb_kernel_options from_file = {.path = path};
+    const sb_kernel_options from_text = {
+        .source = KERNEL "#include <value.h>\n"
+                         "void kernel_main(void) { *(volatile uint32_t *)0x100000 = VALUE + 1; }\n",
+        .include = folder.path};
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t result = 0;
+        put_text(path_in(&folder, "value.h"), values[i]);
+        check(run(ONE_CORE, &from_file, &result));
+        assert_int_equal(result, i == 0 ? 5 : 77);
+        check(run(ONE_CORE, &from_text, &result));
+        assert_int_equal(result, i == 0 ? 6 : 78);
+    }
+}
+
+static void damaged_caches_are_mended(void **state) {
+    (void)state;
+    static const char *const names[] = {"kernel.elf", "kernel.d", "kernel.hash"};
+    const sb_kernel_options options = {
+        .source = KERNEL "void kernel_main(void) { *(volatile uint32_t *)0x100000 = 9; }"};
+    uint32_t result = 0;
+    check(run(ONE_CORE, &options, &result));
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        assert_int_equal(damage(names[i], "nonsense"), SB_PROCESSORS + 1);
+        result = 0;
+        check(run(ONE_CORE, &options, &result));
+        assert_int_equal(result, 9);
+    }
+}
+
+/* With a compiler that fails nothing new is built, so what is kept must do. */
+static void what_is_kept_is_used(void **state) {
+    (void)state;
+    const sb_kernel_options options = {
+        .source = KERNEL "void kernel_main(void) { *(volatile uint32_t *)0x100000 = 4; }"};
+    uint32_t result = 0;
+    put_text(path_in(&folder, "compiler"),
+             "#!/bin/sh\ntest ! -e \"$0.broken\" && exec riscv64-unknown-elf-gcc \"$@\"\n");
+    assert_int_equal(chmod(path_in(&folder, "compiler"), 0755), 0);
+    setenv("STROBE_RISCV_CC", path_in(&folder, "compiler"), 1);
+    check(run(ONE_CORE, &options, &result));
+    put_text(path_in(&folder, "compiler.broken"), "");
+    check(run(ONE_CORE, &options, &result));
+    assert_int_equal(result, 4);
+    damage("kernel.hash", "");
+    check_refused(run(ONE_CORE, &options, &result), SB_ERR_BUILD, "could not be built");
+    unsetenv("STROBE_RISCV_CC");
+}
+
+static void compilers_that_are_missing_are_named(void **state) {
+    (void)state;
+    setenv("STROBE_RISCV_CC", "no-such-compiler", 1);
+    check_refused(run(ONE_CORE, &(sb_kernel_options){.source = ""}, NULL), SB_ERR_BUILD,
+                  "cannot run no-such-compiler");
+    unsetenv("STROBE_RISCV_CC");
+    /* Nothing is left of the attempt. */
+    assert_int_equal(rmdir(path_in(&folder, "cache of mine/kernels")), 0);
+    put_text(path_in(&folder, "file"), "");
+    setenv("STROBE_CACHE", path_in(&folder, "file"), 1);
+    check_refused(run(ONE_CORE, &(sb_kernel_options){.source = ""}, NULL), SB_ERR_IO,
+                  "cannot make this folder");
+}
+
+static void a_kernel_may_be_in_several_places(void **state) {
+    (void)state;
+    sb_mesh *mesh = NULL;
+    check(sb_mesh_open("emu:rows=2,cols=2", &mesh, &error));
+    sb_device *device = sb_mesh_device(mesh, 0);
+    sb_program *program = sb_program_create(device);
+    for (uint32_t i = 0; i < 4; i++) {
+        const sb_core core = {i % 2, i / 2};
+        uint32_t number = 0;
+        check(sb_program_add_kernel(
+            program,
+            &(sb_kernel_options){.source = KERNEL
+                                 "void kernel_main(void) { *(volatile uint32_t *)0x100000 = ON; }",
+                                 .cores = {core, core},
+                                 .defines = &(sb_define){"ON", NULL},
+                                 .define_count = 1},
+            &number, &error));
+    }
+    check(sb_program_enqueue(program, &error));
+    check(sb_device_finish(device, &error));
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t word = 0;
+        check(sb_device_read_l1(device, (sb_core){i % 2, i / 2}, RESULT, &word, 4, &error));
+        assert_int_equal(word, 1);
+    }
+    sb_program_destroy(program);
+    sb_mesh_close(mesh);
 }
 
 /* ---- what comes from outside ---- */
@@ -256,6 +378,11 @@ static void traces_outlast_changes_of_programs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(included_files_are_noticed, begin, end),
+        cmocka_unit_test_setup_teardown(damaged_caches_are_mended, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_kept_is_used, begin, end),
+        cmocka_unit_test_setup_teardown(compilers_that_are_missing_are_named, begin, end),
+        cmocka_unit_test_setup_teardown(a_kernel_may_be_in_several_places, begin, end),
         cmocka_unit_test_setup_teardown(files_that_are_no_kernels_are_refused, begin, end),
         cmocka_unit_test(variables_that_make_no_sense_are_named),
         cmocka_unit_test(devices_that_are_not_there_are_told),
