@@ -252,6 +252,32 @@ static void variables_that_make_no_sense_are_named(void **state) {
     unsetenv("STROBE_DEVICE");
 }
 
+/* The child that holds it may die at any call, or talk more than anybody listens to. */
+static void simulators_that_misbehave_are_survived(void **state) {
+    (void)state;
+    static const struct {
+        const char *does;
+        const char *text; /* NULL: it opens */
+    } cases[] = {
+        {"other chip", "simulates another chip than a Wormhole"},
+        {"end", "the simulator has ended: "},
+        {"end", "these are my last words"},
+        {"crash", "the simulator has ended by signal 6"},
+        {"talk", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        sb_mesh *mesh = NULL;
+        setenv("STAND_IN", cases[i].does, 1);
+        const sb_status status = sb_mesh_open("ttsim:" STAND_IN_LIBRARY, &mesh, &error);
+        unsetenv("STAND_IN");
+        if (cases[i].text != NULL)
+            check_refused(status, SB_ERR_DEVICE, cases[i].text);
+        else
+            check(status);
+        sb_mesh_close(mesh);
+    }
+}
+
 /* ---- wrong use ---- */
 
 static void devices_that_are_not_there_are_told(void **state) {
@@ -385,6 +411,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_kernel_may_be_in_several_places, begin, end),
         cmocka_unit_test_setup_teardown(files_that_are_no_kernels_are_refused, begin, end),
         cmocka_unit_test(variables_that_make_no_sense_are_named),
+        cmocka_unit_test(simulators_that_misbehave_are_survived),
         cmocka_unit_test(devices_that_are_not_there_are_told),
         cmocka_unit_test(options_without_sense_are_refused),
         cmocka_unit_test(circular_buffers_are_given_back),

@@ -3,8 +3,8 @@
  *
  * It is one library with one chip in global state that ends the process when something is wrong, so
  * it lives in a child process. Parent and child speak over a pair of sockets: a request, its data
- * if it writes, then an answer with data if it reads. What the library prints before it ends is
- * read from a pipe and becomes the error.
+ * if it writes, then an answer with data if it reads. What the library prints goes into a file that
+ * has no name, so that it never waits for a reader; the end of it becomes the error.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,8 +40,9 @@ typedef struct request {
 
 typedef struct backend {
     int channel;
-    int output; /* what the library prints */
-    pid_t child;
+    FILE *output; /* what the library prints */
+    pid_t child;  /* 0: it has ended */
+    int status;   /* then, how */
     uint64_t clock;
 } backend;
 
@@ -174,17 +175,25 @@ static _Noreturn void serve(const char *path, int channel, int output) {
 
 /* ---- the parent ---- */
 
-/* The child is gone: its last words are the reason. */
+static void wait_for_child(backend *self) {
+    while (self->child > 0 && waitpid(self->child, &self->status, 0) < 0 && errno == EINTR) {
+    }
+    self->child = 0;
+}
+
+/* The child is gone: its last words are the reason. Asked again, they are the same. */
 static sb_status fail_with_words(backend *self, sb_error *error) {
     char words[700];
-    size_t used = 0;
-    ssize_t got = 1;
-    while (got > 0 && used + 1 < sizeof words) {
-        got = read(self->output, words + used, sizeof words - 1 - used);
-        used += got > 0 ? (size_t)got : 0;
-    }
+    wait_for_child(self);
+    if (fseek(self->output, -(long)sizeof words, SEEK_END) != 0)
+        rewind(self->output);
+    const size_t used = fread(words, 1, sizeof words, self->output);
     const sb_slice text = sb_slice_trim((sb_slice){words, used});
-    SB_FAIL(error, SB_ERR_DEVICE, "the simulator has ended: %.*s", (int)text.size, text.data);
+    if (text.size == 0 && WIFSIGNALED(self->status))
+        SB_FAIL(error, SB_ERR_DEVICE, "the simulator has ended by signal %d, without a word",
+                WTERMSIG(self->status));
+    SB_FAIL(error, SB_ERR_DEVICE, "the simulator has ended: %.*s", (int)text.size,
+            text.size > 0 ? text.data : "");
 }
 
 static sb_status ask(backend *self, const request *wanted, const void *out, void *in,
@@ -249,9 +258,8 @@ static void ttsim_close(void *machine) {
     const request quit = {.kind = REQUEST_QUIT};
     (void)send_all(self->channel, &quit, sizeof quit);
     close(self->channel);
-    close(self->output);
-    while (waitpid(self->child, NULL, 0) < 0 && errno == EINTR) {
-    }
+    wait_for_child(self);
+    fclose(self->output);
     free(self);
 }
 
@@ -266,29 +274,23 @@ static const device_backend functions = {
 
 static sb_status start_child(backend *self, const char *path, sb_error *error) {
     int channel[2];
-    int output[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
         SB_FAIL(error, SB_ERR_IO, "cannot talk to a child process: %s", strerror(errno));
-    if (pipe(output) != 0) {
-        close(channel[0]);
-        close(channel[1]);
-        SB_FAIL(error, SB_ERR_IO, "cannot talk to a child process: %s", strerror(errno));
-    }
+    self->output = tmpfile();
     fflush(NULL);
-    self->child = fork();
+    self->child = self->output != NULL ? fork() : -1;
     if (self->child == 0) {
         close(channel[0]);
-        close(output[0]);
-        serve(path, channel[1], output[1]);
+        serve(path, channel[1], fileno(self->output));
     }
     close(channel[1]);
-    close(output[1]);
     self->channel = channel[0];
-    self->output = output[0];
     if (self->child < 0) {
+        const int reason = errno;
         close(channel[0]);
-        close(output[0]);
-        SB_FAIL(error, SB_ERR_IO, "cannot start a child process: %s", strerror(errno));
+        if (self->output != NULL)
+            fclose(self->output);
+        SB_FAIL(error, SB_ERR_IO, "cannot start a child process: %s", strerror(reason));
     }
     return SB_OK;
 }
