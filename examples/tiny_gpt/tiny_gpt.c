@@ -307,9 +307,13 @@ int main(int count, char **arguments) {
     make_model(&gpt, device, &chosen);
     run(&gpt, device, &chosen);
     const sb_device_info *info = sb_device_describe(device);
-    printf("%s, %u x %u cores, %s time: %llu clocks, %.1f million instructions\n", info->backend,
-           info->columns, info->rows, info->time_model, (unsigned long long)sb_device_clock(device),
-           (double)sb_device_instructions(device) / 1e6);
+    printf("%s, %u x %u cores, %s time: %llu clocks", info->backend, info->columns, info->rows,
+           info->time_model, (unsigned long long)sb_device_clock(device));
+    /* Not every device counts them. */
+    const uint64_t instructions = sb_device_instructions(device);
+    if (instructions > 0)
+        printf(", %.1f million instructions", (double)instructions / 1e6);
+    printf("\n");
     if (!chosen.is_quiet)
         fprintf(stderr, "%.2f s on the host\n", seconds() - begin);
     free_model(&gpt, &chosen);

@@ -96,6 +96,14 @@ static inline uint64_t get_noc_multicast_addr(uint32_t first_x, uint32_t first_y
     return (uint64_t)(start << 12 | end) << 32 | address;
 }
 
+/* The same by their places in the grid. */
+static inline uint64_t get_noc_multicast_addr_of_cores(uint32_t first_column, uint32_t first_row,
+                                                       uint32_t last_column, uint32_t last_row,
+                                                       uint32_t address) {
+    return get_noc_multicast_addr(first_column + 18, first_row + 18, last_column + 18,
+                                  last_row + 18, address);
+}
+
 static inline uint64_t get_dram_noc_addr(uint32_t bank, uint32_t address) {
     static const uint8_t x[SB_DRAM_BANKS] = {0, 0, 0, 0, 5, 5, 5, 5, 5, 5, 5, 5};
     static const uint8_t y[SB_DRAM_BANKS] = {11, 1, 5, 7, 1, 11, 2, 9, 8, 3, 5, 7};

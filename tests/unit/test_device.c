@@ -131,6 +131,36 @@ static void kernels_get_arguments_and_defines(void **state) {
     sb_mesh_close(mesh);
 }
 
+/* One core writes to three at once, then raises their semaphores; from either NoC. */
+static void cores_are_told_by_multicast(void **state) {
+    (void)state;
+    const char *source =
+        KERNEL "void kernel_main(void) { const uint32_t semaphore = get_semaphore(0);\n"
+               "volatile uint32_t *data = (volatile uint32_t *)0x110000;\n"
+               "if (get_absolute_logical_x() == 0) { data[0] = 41; noc_async_write_multicast("
+               "0x110000, get_noc_multicast_addr_of_cores(1, 0, 3, 0, 0x110000), 32, 3); "
+               "noc_async_write_barrier(); noc_semaphore_set(semaphore, 1); "
+               "noc_semaphore_set_multicast(semaphore, get_noc_multicast_addr_of_cores(1, 0, 3, 0, "
+               "semaphore), 3); noc_async_write_barrier(); }\n"
+               "noc_semaphore_wait(semaphore, 1);\n"
+               "*(volatile uint32_t *)0x100000 = data[0] + get_absolute_logical_x(); }";
+    const sb_core_range row = {{0, 0}, {3, 0}};
+    for (uint32_t processor = SB_BRISC; processor <= SB_NCRISC; processor++) {
+        sb_mesh *mesh = open_mesh("emu:rows=2,cols=4");
+        sb_device *device = sb_mesh_device(mesh, 0);
+        sb_program *program = sb_program_create(device);
+        uint32_t id = 0;
+        check(sb_program_add_semaphore(program, row, 0, &id, &error));
+        add_kernel(program, source, (sb_processor)processor, row);
+        check(sb_program_enqueue(program, &error));
+        check(sb_device_finish(device, &error));
+        for (uint32_t x = 0; x < 4; x++)
+            assert_int_equal(result_of(device, (sb_core){x, 0}, 0), 41 + x);
+        sb_program_destroy(program);
+        sb_mesh_close(mesh);
+    }
+}
+
 static void bad_use_is_refused_with_a_sentence(void **state) {
     (void)state;
     sb_mesh *mesh = open_mesh("emu:rows=2,cols=2");
@@ -624,6 +654,7 @@ int main(void) {
         cmocka_unit_test(names_are_checked),
         cmocka_unit_test(options_are_described),
         cmocka_unit_test(kernels_get_arguments_and_defines),
+        cmocka_unit_test(cores_are_told_by_multicast),
         cmocka_unit_test(bad_use_is_refused_with_a_sentence),
         cmocka_unit_test(kernels_that_do_not_compile_are_errors),
         cmocka_unit_test(sizes_are_reported),
