@@ -492,7 +492,7 @@ static sb_status lay_out(const char *folder, sb_error *error) {
 }
 
 sb_status device_source_folder(const char **folder, sb_error *error) {
-    static char path[4096];
+    static _Thread_local char path[4096];
     sb_arena arena = {0};
     device_key key = {{4, 5}};
     char text[DEVICE_KEY_TEXT];

@@ -54,7 +54,7 @@ typedef struct device_job {
  */
 sb_status device_build(device_job *jobs, size_t count, sb_error *error);
 
-/* The folder of the device side's sources, laid out; valid until the process ends. */
+/* The folder of the device side's sources, laid out; valid until the thread ends. */
 sb_status device_source_folder(const char **folder, sb_error *error);
 
 #endif

@@ -26,7 +26,8 @@ static bool run_addr2line(const char *path, uint32_t pc, char *text, size_t size
     char address[16];
     char flags[] = "-fi";
     char flag_e[] = "-e";
-    snprintf(tool, sizeof tool, "%s", named != NULL ? named : DEFAULT_ADDR2LINE);
+    const bool is_named = named != NULL && named[0] != '\0';
+    snprintf(tool, sizeof tool, "%s", is_named ? named : DEFAULT_ADDR2LINE);
     snprintf(file, sizeof file, "%s", path);
     snprintf(address, sizeof address, "0x%x", pc);
     char *const arguments[] = {tool, flags, flag_e, file, address, NULL};
