@@ -96,7 +96,7 @@ static uint32_t local_bytes(uint32_t processor) {
 static sb_status add_place(build *self, const char *sources, sb_error *error) {
     const device_job *job = self->job;
     if (job->is_firmware) {
-        SB_TRY(add_format(self, error, "-Wl,-T,%s/firmware.ld", sources));
+        SB_TRY(add_format(self, error, "-T%s/firmware.ld", sources));
         SB_TRY(add_format(self, error, "-Wl,--defsym=sb_firmware_base=0x%x",
                           firmware_base(job->processor)));
         SB_TRY(add_format(self, error, "-DSB_STACK_TOP=0x%x",
@@ -105,7 +105,7 @@ static sb_status add_place(build *self, const char *sources, sb_error *error) {
                           job->processor == 0 ? 0x2000u : 0x1000u);
     }
     const uint32_t base = SB_L1_KERNELS + job->processor * SB_L1_KERNEL_BYTES;
-    SB_TRY(add_format(self, error, "-Wl,-T,%s/kernel.ld", sources));
+    SB_TRY(add_format(self, error, "-T%s/kernel.ld", sources));
     SB_TRY(add_format(self, error, "-Wl,--defsym=sb_kernel_base=0x%x", base));
     SB_TRY(
         add_format(self, error, "-Wl,--defsym=sb_kernel_limit=0x%x",

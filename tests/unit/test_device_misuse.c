@@ -44,12 +44,12 @@ static void remove_tree(const char *path) {
     assert_int_equal(rmdir(path), 0);
 }
 
-/* Kernels of a test are kept in a folder of its own, with a blank in its name. */
+/* Kernels of a test are kept in a folder of its own, with a comma and blanks in its name. */
 static int begin(void **state) {
     const char *cache = getenv("STROBE_CACHE");
     *state = cache != NULL ? strdup(cache) : NULL;
     folder = make_folder();
-    setenv("STROBE_CACHE", path_in(&folder, "cache of mine"), 1);
+    setenv("STROBE_CACHE", path_in(&folder, "cache, of mine"), 1);
     return 0;
 }
 
@@ -88,7 +88,7 @@ static sb_status run(const char *mesh_name, const sb_kernel_options *options, ui
 /* Does something to every file of the cache that is called name. */
 static size_t damage(const char *name, const char *text) {
     char kernels[128];
-    snprintf(kernels, sizeof kernels, "%s/cache of mine/kernels", folder.path);
+    snprintf(kernels, sizeof kernels, "%s/cache, of mine/kernels", folder.path);
     size_t count = 0;
     DIR *entries = opendir(kernels);
     assert_non_null(entries);
@@ -167,7 +167,7 @@ static void compilers_that_are_missing_are_named(void **state) {
                   "cannot run no-such-compiler");
     unsetenv("STROBE_RISCV_CC");
     /* Nothing is left of the attempt. */
-    assert_int_equal(rmdir(path_in(&folder, "cache of mine/kernels")), 0);
+    assert_int_equal(rmdir(path_in(&folder, "cache, of mine/kernels")), 0);
     put_text(path_in(&folder, "file"), "");
     setenv("STROBE_CACHE", path_in(&folder, "file"), 1);
     check_refused(run(ONE_CORE, &(sb_kernel_options){.source = ""}, NULL), SB_ERR_IO,
