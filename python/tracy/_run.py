@@ -46,14 +46,36 @@ def _own_frames(trace: types.TracebackType | None) -> types.TracebackType | None
     return trace
 
 
-def _begin(options: set[str]) -> None:
-    if _api.unavailable is not None:
-        print(f"tracy: functions are not recorded: {_api.unavailable}", file=sys.stderr)
-        return
+# What the Python processes that a program starts are told; _site/sitecustomize.py asks for it.
+_VARIABLE = "STROBE_PYTHON"
+
+
+def _tell_children(options: set[str]) -> None:
+    site = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_site")
+    paths = [site, *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    os.environ[_VARIABLE] = " ".join(sorted(options))
+
+
+def begin_child() -> None:
+    """In a process that the program has started: as in the program itself."""
+    if _VARIABLE in os.environ and _api.unavailable is None:
+        _start(set(os.environ[_VARIABLE].split()))
+
+
+def _start(options: set[str]) -> None:
     Profiler.lines = "--lines" in options
     if "--partial" not in options and _api.is_recording():
         Profiler.whole_program = True
         _api.start_tracing(Profiler.lines)
+
+
+def _begin(options: set[str]) -> None:
+    if _api.unavailable is not None:
+        print(f"tracy: functions are not recorded: {_api.unavailable}", file=sys.stderr)
+        return
+    _tell_children(options)
+    _start(options)
 
 
 def _end() -> None:

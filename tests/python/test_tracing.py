@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import unittest
 
-from recorded import PYTHON, Recorded
+from recorded import PYTHON, STROBE, Recorded
 
 NEW = subprocess.run([PYTHON, "-c", "import sys; print(sys.version_info >= (3, 12))"], capture_output=True,
                      text=True).stdout.strip() == "True"
@@ -242,6 +242,24 @@ class Running(Recorded):
         """)
         processes = self.folder / "generated/profiler/.logs/processes"
         self.assertEqual(len(list(processes.glob("*.tracy"))), 1)
+
+    def test_processes_started_anew_have_traces(self) -> None:
+        self.write("print('customized')", "sitecustomize.py")
+        script = self.write("""
+            import multiprocessing, subprocess, sys
+            def child(n): return n
+            if __name__ == "__main__":
+                with multiprocessing.get_context("spawn").Pool(1) as pool:
+                    assert pool.map(child, [1, 2]) == [1, 2]
+                done = subprocess.run([sys.executable, "-c", "def other(): pass\\nother()"], stdout=subprocess.PIPE)
+                assert done.stdout == b"customized\\n", done.stdout
+        """)
+        self.environment["PYTHONPATH"] += f":{self.folder}"
+        self.tracy(script)
+        processes = self.folder / "generated/profiler/.logs/processes"
+        found = [self.command(STROBE, "export", trace).stdout for trace in processes.glob("*.tracy")]
+        for name in ("child,", "other,"):
+            self.assertTrue(any(f"\n{name}" in rows for rows in found), name)
 
     def test_without_a_recorder_nothing_happens(self) -> None:
         script = self.write("""

@@ -46,7 +46,7 @@ static void close_everything(void) {
 static void chatter(void) {
     static char line[1 << 16];
     memset(line, 'x', sizeof line);
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < 20000; i++)
         fwrite(line, 1, sizeof line, stdout);
 }
 
