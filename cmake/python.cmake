@@ -69,7 +69,7 @@ message(STATUS "Python package for: ${STROBE_PYTHON_VERSIONS}")
 
 # The sources, copied when they change.
 file(GLOB_RECURSE package_files RELATIVE ${CMAKE_SOURCE_DIR}/python CONFIGURE_DEPENDS
-  python/tracy/*.py python/tracy/py.typed python/ttnn.py)
+  python/tracy/*.py python/tracy/*.pyi python/tracy/py.typed python/ttnn.py)
 foreach(file ${package_files})
   configure_file(python/${file} ${STROBE_PYTHON_FOLDER}/${file} COPYONLY)
 endforeach()

@@ -71,7 +71,7 @@ class _SilentZone:
     def __init__(self, *_: object, **__: object) -> None:
         pass
 
-    def __enter__(self) -> "_SilentZone":
+    def __enter__(self) -> _SilentZone:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -116,7 +116,8 @@ class Profiler:
     """
 
     _lock = threading.Lock()
-    _enabled = 0  # profilers that are enabled, in all threads
+    _everywhere = [0]  # profilers that are enabled, in all threads
+    _here = threading.local()  # and in this one: before Python 3.12 threads are traced one by one
     whole_program = False  # set by the runner: functions are recorded from start to end
     lines = False  # the same: and their lines
 
@@ -128,17 +129,29 @@ class Profiler:
             return
         self._is_enabled = True
         with Profiler._lock:
-            Profiler._enabled += 1
-            start_tracing(Profiler.lines)
+            counter = Profiler._counter()
+            counter[0] += 1
+            if counter[0] == 1:
+                start_tracing(Profiler.lines)
 
     def disable(self) -> None:
         if not self._is_enabled:
             return
         self._is_enabled = False
         with Profiler._lock:
-            Profiler._enabled -= 1
-            if Profiler._enabled == 0 or not _native.traces_all_threads:
+            counter = Profiler._counter()
+            counter[0] -= 1
+            if counter[0] <= 0:
+                counter[0] = 0
                 stop_tracing()
+
+    @staticmethod
+    def _counter() -> list[int]:
+        if _native.traces_all_threads:
+            return Profiler._everywhere
+        if not hasattr(Profiler._here, "count"):
+            Profiler._here.count = [0]
+        return Profiler._here.count
 
     def __enter__(self) -> Profiler:
         self.enable()

@@ -10,7 +10,8 @@ import ctypes
 import threading
 import weakref
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, Sequence, Union
+from typing import Any, NamedTuple, Optional, Union
+from collections.abc import Sequence
 
 from tracy import _api
 

@@ -8,7 +8,7 @@ of each test, so that reports can be cut by test. Without a recorder the plugin 
 
 from __future__ import annotations
 
-from typing import Iterator
+from collections.abc import Iterator
 
 import pytest
 

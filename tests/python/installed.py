@@ -27,7 +27,7 @@ def _install(python: Path, package: Path) -> bool:
     return False
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def environment() -> Path:
     """The folder of the environment."""
     if not os.environ.get("STROBE_TEST_INSTALL"):
@@ -42,7 +42,7 @@ def environment() -> Path:
     return folder
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def need_pytest() -> None:
     python = environment() / "bin" / "python"
     if subprocess.run([python, "-c", "import pytest"], capture_output=True).returncode == 0:
@@ -51,7 +51,7 @@ def need_pytest() -> None:
         raise unittest.SkipTest("pytest can neither be found nor fetched")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def need_device_profiler() -> None:
     """Whether the device of this build writes a log of its kernels."""
     with tempfile.TemporaryDirectory() as folder:

@@ -156,7 +156,8 @@ class Workflows(Guide):
 
     def test_the_report_tool(self) -> None:
         self.shell("python -m tracy -r -p -v signposts.py; cp generated/profiler/reports/*/ops_perf_results_*.csv trace.csv")
-        for line in ("tt-perf-report trace.csv", "tt-perf-report trace.csv --no-advice", "tt-perf-report trace.csv --id-range 5-10",
+        for line in ("tt-perf-report trace.csv", "tt-perf-report trace.csv --no-advice",
+                     "tt-perf-report trace.csv --id-range 5-10",
                      "tt-perf-report trace.csv --id-range 31-", "tt-perf-report trace.csv --id-range -12",
                      "tt-perf-report trace.csv --csv my_report.csv", "tt-perf-report trace.csv --ignore-signposts",
                      'tt-perf-report trace.csv --signpost "Measurement Start"'):

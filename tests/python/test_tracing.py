@@ -161,6 +161,18 @@ class Partial(Recorded):
         """)
         self.assertEqual(self.trees(), [[["<module>", ["work"], ["work"]]]])
 
+    def test_the_outer_of_two_profilers_counts(self) -> None:
+        self.record("""
+            from tracy import Profiler
+            def work(): pass
+            with Profiler():
+                with Profiler():
+                    work()
+                work()
+            work()
+        """, "-p")
+        self.assertEqual(self.trees(), [[["work"], ["work"]]])
+
     def test_enabling_inside_a_function_does_no_harm(self) -> None:
         self.record("""
             from tracy import Profiler
