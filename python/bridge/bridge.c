@@ -201,11 +201,6 @@ void bridge_trace_destroy(sb_device_trace *trace) {
 
 /* ---- the device's profiler ---- */
 
-/* Where this build of the device has no profiler, there is nothing to read but to wait. */
-__attribute__((weak)) sb_status sb_read_profiler(sb_device *device, sb_error *error);
-
 bool bridge_read_profiler(bridge_mesh *mesh, uint32_t device) {
-    sb_device *read = mesh->devices[device].device;
-    return (sb_read_profiler != NULL ? sb_read_profiler : sb_device_finish)(read, &failure) ==
-           SB_OK;
+    return sb_read_profiler(mesh->devices[device].device, &failure) == SB_OK;
 }
