@@ -277,6 +277,8 @@ SB_API void sb_lock_name(sb_lock *lock, const char *name, size_t size);
 SB_API void sb_gpu_context(uint16_t context, sb_gpu_type type, int64_t gpu_time, float period,
                            uint8_t flags, uint32_t thread);
 SB_API void sb_gpu_context_name(uint16_t context, const char *name, size_t size);
+/* What a lane of a device is called: a number that device zones have as their thread. */
+SB_API void sb_gpu_lane_name(uint32_t thread, const char *name);
 SB_API void sb_gpu_zone_begin(uint16_t context, uint16_t query, const sb_source_location *location,
                               uint32_t thread, int32_t depth);
 /* As sb_zone_begin_dynamic. thread may be any number that tells the lanes of a device apart. */

@@ -258,6 +258,11 @@ static inline void sb_gpu_context_name(uint16_t context, const char *name, size_
     (void)size;
 }
 
+static inline void sb_gpu_lane_name(uint32_t thread, const char *name) {
+    (void)thread;
+    (void)name;
+}
+
 static inline void sb_gpu_zone_begin(uint16_t context, uint16_t query,
                                      const sb_source_location *location, uint32_t thread,
                                      int32_t depth) {

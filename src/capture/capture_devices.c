@@ -191,6 +191,7 @@ static uint32_t lane_thread(capture_model *model, const device_context *context,
         return made->thread;
     const uint32_t number = sb_trace_thread(model->trace, id);
     ((sb_thread *)sb_series_at(&model->trace->threads, number))->is_lane = true;
+    capture_ask(model->questions, SB_WIRE_ASK_THREAD_NAME, id);
     return number;
 }
 

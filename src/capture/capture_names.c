@@ -1,6 +1,9 @@
 /*
  * Names: tokens to texts, sources and threads, and the answers that tell them.
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "capture/capture_model.h"
 
 /* ---- texts ---- */
@@ -156,11 +159,20 @@ capture_thread *capture_runner(capture_model *model, uint32_t id) {
     return thread != NULL && thread->fiber != NULL ? thread->fiber : thread;
 }
 
+/* What clients say of a number that is no thread of theirs but a lane of a device. */
+static bool is_no_name(uint64_t id, sb_slice text) {
+    char number[24];
+    snprintf(number, sizeof number, "%" PRIu64, id);
+    return sb_slice_is(text, number) || sb_slice_is(text, "???");
+}
+
 static void take_thread_name(capture_model *model, uint64_t id, sb_slice text) {
     const uint32_t number = sb_trace_find_thread(model->trace, id);
     if (number == 0)
         return;
-    ((sb_thread *)sb_series_at(&model->trace->threads, number))->name = capture_text(model, text);
+    sb_thread *thread = sb_series_at(&model->trace->threads, number);
+    if (!thread->is_lane || !is_no_name(id, text))
+        thread->name = capture_text(model, text);
 }
 
 /* ---- fibers ---- */

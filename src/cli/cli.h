@@ -46,6 +46,8 @@ typedef struct cli_command {
 
 /* The commands, for help and completion. */
 extern const cli_command *const cli_commands[];
+/* What a person types to start this binary again: its path, if it was started by one. */
+extern const char *cli_started_as;
 extern const size_t cli_command_count;
 extern const cli_command cli_perf_command;
 extern const cli_command cli_capture_command;

@@ -14,6 +14,7 @@ const cli_command *const cli_commands[] = {
     &cli_export_command,  &cli_info_command,    &cli_convert_command, &cli_completion_command,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];
+const char *cli_started_as = "strobe";
 
 /* A mapped file that another process cuts short ends in this signal when it is read. */
 static void end_on_bus_error(int signal_number) {
@@ -85,6 +86,8 @@ int main(int argc, char **argv) {
     handle_signals();
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
     const char *program = slash != NULL ? slash + 1 : argc > 0 ? argv[0] : "strobe";
+    if (slash != NULL)
+        cli_started_as = argv[0];
     if (strcmp(program, "tt-perf-report") == 0) {
         sb_log_set_name(program);
         return cli_perf_command.run(&cli_perf_command, argc, argv);

@@ -68,9 +68,9 @@ void cli_run_tell(const cli_run_arguments *arguments, const sb_run_result *resul
     }
     tell_what_is_missing(arguments, result);
     if (result->trace_path != NULL && !arguments->report)
-        printf("Trace:  %s (%zu %s)\nNext:   strobe view %s --open\n", result->trace_path,
+        printf("Trace:  %s (%zu %s)\nNext:   %s view %s --open\n", result->trace_path,
                result->processes.count, result->processes.count == 1 ? "process" : "processes",
-               result->trace_path);
+               cli_started_as, result->trace_path);
 }
 
 /* ---- the report ---- */
@@ -120,13 +120,13 @@ static sb_status show_report(const cli_run_arguments *arguments, const sb_run_re
     sb_put_char(&output, '\n');
     if (arguments->verbose && result != NULL)
         cli_run_put_cost(arguments, result, &output);
-    sb_put_format(&output, "Report: %s\nNext:   strobe perf %s\n", summary->folder,
+    sb_put_format(&output, "Report: %s\nNext:   %s perf %s\n", summary->folder, cli_started_as,
                   summary->csv_path);
     sb_arena arena = {0};
     const char *trace =
         sb_arena_format(&arena, "%s/tracy_profile_log_host.tracy", summary->folder).data;
     if (access(trace, F_OK) == 0)
-        sb_put_format(&output, "        strobe view %s --open\n", trace);
+        sb_put_format(&output, "        %s view %s --open\n", cli_started_as, trace);
     sb_arena_free(&arena);
     const sb_status printed = sb_output_finish(&output, status == SB_OK ? error : NULL);
     /* Other tools look for this line. */

@@ -317,6 +317,10 @@ void sb_set_thread_name_in_group(const char *name, int32_t group) {
     name_thread(name, true, group);
 }
 
+void sb_gpu_lane_name(uint32_t thread, const char *name) {
+    client_record_lasting_name(false, sb_record_pair(thread, 0), cut_text(name, strlen(name)));
+}
+
 void sb_set_program_name(const char *literal) {
     __atomic_store_n(&client_global.program, literal, __ATOMIC_RELEASE);
 }

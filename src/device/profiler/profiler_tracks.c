@@ -29,6 +29,7 @@ typedef struct track_event {
 
 /* Open zones of a processor: the session each began in, so that no session sees half of one. */
 typedef struct track_lane {
+    bool is_named;
     uint32_t depth;
     uint32_t sessions[DEPTH_MAX];
 } track_lane;
@@ -161,9 +162,17 @@ static void tell_begin(profiler_tracks *self, uint32_t context, uint16_t query, 
                               zone->name.size, color_of(zone, event->processor));
 }
 
+static void name_lane(track_lane *lane, uint32_t code, uint32_t processor) {
+    if (!lane->is_named)
+        sb_gpu_lane_name(code, processor == PROFILER_WHOLE_LANE ? "programs"
+                                                                : device_processor_name(processor));
+    lane->is_named = true;
+}
+
 static void tell(profiler_tracks *self, uint32_t core, uint32_t context, const track_event *event) {
     track_lane *lane = &self->lanes[core][event->processor];
     const uint32_t code = lane_code(self, core, event->processor);
+    name_lane(lane, code, event->processor);
     const uint32_t session = session_now();
     if (event->timer >> 16 == PROFILER_START) {
         const profiler_zone *zone =
