@@ -148,7 +148,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--strobe", type=Path, default=ROOT / "build/release/bin/strobe")
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--calls", type=int, default=300_000)
+    parser.add_argument("--calls", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     options.strobe = options.strobe.resolve()
