@@ -6,6 +6,7 @@ docs/guides-coverage.md says which test stands for which part of them.
 from __future__ import annotations
 
 import csv
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -206,7 +207,8 @@ class Cpp(Guide):
         if shutil.which("c++") is None:
             self.skipTest("no compiler for C++")
         self.write(self.SOURCE, "host.cpp")
-        self.shell(f"c++ -DTRACY_ENABLE -I{ROOT}/include host.cpp -o host -L{BIN.parent} -lstrobe -Wl,-rpath,{BIN.parent}")
+        headers, library = shlex.quote(f"{ROOT}/include"), shlex.quote(str(BIN.parent))
+        self.shell(f"c++ -DTRACY_ENABLE -I{headers} host.cpp -o host -L{library} -lstrobe -Wl,-rpath,{library}")
         self.shell("strobe run ./host")
         self.assertEqual(sorted(self.names()), ["MyZone", "Phase1_Setup", "Phase2_Compute", "Phase3_Cleanup", "ProcessBatch",
                                                 "automatic"])

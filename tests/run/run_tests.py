@@ -10,6 +10,7 @@ import contextlib
 import csv
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -23,6 +24,7 @@ from pathlib import Path
 BIN = Path(sys.argv.pop(1)).resolve()
 STROBE = BIN / "strobe"
 SUBJECT = BIN / "run_subject"
+TYPED = shlex.quote(str(SUBJECT))  # in a line for a shell
 LIMIT_S = 60
 
 
@@ -70,7 +72,7 @@ class Recording(Run):
             self.assertTrue(Path(program["file"]).is_file())
 
     def test_the_process_with_operations_is_the_main_one(self) -> None:
-        self.run_strobe("sh", "-c", f"{SUBJECT} & {SUBJECT} signpost; wait")
+        self.run_strobe("sh", "-c", f"{TYPED} & {TYPED} signpost; wait")
         programs = self.session()["programs"]
         self.assertEqual([p["operations"] for p in programs if p["main"]], [1])
 
@@ -195,7 +197,7 @@ class Faults(Run):
             self.assertEqual(rows.count("work,"), 100)
 
     def test_a_program_without_standard_descriptors_is_recorded(self) -> None:
-        self.run_strobe("sh", "-c", f"exec 0<&- 1>&- 2>&-; {SUBJECT} chatter")
+        self.run_strobe("sh", "-c", f"exec 0<&- 1>&- 2>&-; {TYPED} chatter")
         self.assertEqual(self.zones(), 100)
 
     def test_a_program_that_goes_elsewhere_is_recorded(self) -> None:
@@ -203,7 +205,7 @@ class Faults(Run):
         self.assertEqual(self.zones(), 100)
 
     def test_a_removed_folder_is_made_again(self) -> None:
-        done = self.run_strobe("sh", "-c", f"{SUBJECT}; sleep 0.3; rm -rf generated")
+        done = self.run_strobe("sh", "-c", f"{TYPED}; sleep 0.3; rm -rf generated")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.zones(), 100)
 
@@ -273,7 +275,7 @@ class Faults(Run):
             except OSError:
                 pass
             taken.append(listener)
-        done = self.run_strobe("sh", "-c", f"echo port=$TRACY_PORT; {SUBJECT}")
+        done = self.run_strobe("sh", "-c", f"echo port=$TRACY_PORT; {TYPED}")
         for listener in taken:
             listener.close()
         self.assertEqual(self.zones(), 100)
