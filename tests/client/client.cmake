@@ -23,6 +23,15 @@ add_test(NAME client.recording
 set_tests_properties(client.recording PROPERTIES TIMEOUT 600
   ENVIRONMENT "${STROBE_TEST_ENVIRONMENT}")
 
+# A part of it alone, without the library that the other unit tests have through the device.
+add_executable(test_client_clock ${client_dir}/test_client_clock.c)
+target_include_directories(test_client_clock PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit)
+target_link_libraries(test_client_clock PRIVATE strobe_flags strobe_client strobe_record
+  strobe_wire strobe_base PkgConfig::cmocka)
+target_compile_options(test_client_clock PRIVATE -Wno-missing-prototypes)
+target_link_options(test_client_clock PRIVATE ${STROBE_PLAIN_LINK})
+add_test(NAME client.clock COMMAND test_client_clock)
+
 # Every public macro of Tracy's is listed, and is there or is not as the list says.
 add_test(NAME client.macros COMMAND python3 ${client_dir}/macros.py)
 
