@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,7 +118,7 @@ static const cli_option report_options[] = {
 const cli_command cli_report_command = {
     .name = "report",
     .summary = "make the ops report of a run from its raw logs",
-    .arguments = "[FOLDER]",
+    .arguments = "[FOLDER|REPORT.csv]",
     .about = "Reads the logs that a run left in FOLDER or FOLDER/.logs (profile_log_device.csv,\n"
              "tracy_ops_times.csv and tracy_ops_data.csv or a recording of the host: a .tracy\n"
              "file, its journal, or a file that libstrobe wrote,\n"
@@ -125,10 +126,12 @@ const cli_command cli_report_command = {
              "ops_perf_results_TIME.csv: a row per operation. Without FOLDER it is\n"
              "$TT_METAL_PROFILER_DIR, or $TT_METAL_HOME/generated/profiler, or\n"
              "generated/profiler. What is missing is labelled in the column COMPLETENESS;\n"
-             "the exit code is then 3.",
+             "the exit code is then 3. With --stats it also takes an ops report that is\n"
+             "there already and writes the folder stats beside it.",
     .examples = "  strobe report\n"
                 "  strobe report generated/profiler -n decoder\n"
-                "  strobe report run.tracy -o out --no-device\n",
+                "  strobe report run.tracy -o out --no-device\n"
+                "  strobe report --stats ops_perf_results.csv\n",
     .options = report_options,
     .option_count = sizeof report_options / sizeof report_options[0],
     .run = run_report,
@@ -340,14 +343,11 @@ static sb_status print_result(const report_arguments *arguments, const sb_report
 
 /* ---- the work ---- */
 
-static sb_status make_stats(const report_arguments *arguments, sb_report *report, sb_error *error) {
-    sb_report_stats *stats = NULL;
-    sb_arena arena = {0};
-    SB_TRY(sb_report_stats_make(report, &arguments->stats, &stats, error));
+/* Writes them to the folder and prints them. */
+static sb_status put_stats(const report_arguments *arguments, const sb_report_stats *stats,
+                           const char *folder, sb_error *error) {
     sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
-    const char *folder = sb_report_summarise(report)->folder;
-    sb_status status =
-        sb_report_stats_write(stats, sb_arena_format(&arena, "%s/stats", folder).data, error);
+    sb_status status = sb_report_stats_write(stats, folder, error);
     if (status == SB_OK && arguments->json)
         sb_report_stats_json(stats, &output);
     else if (status == SB_OK && !arguments->quiet)
@@ -355,8 +355,59 @@ static sb_status make_stats(const report_arguments *arguments, sb_report *report
     if (status == SB_OK)
         status = sb_output_finish(&output, error);
     sb_output_discard(&output);
+    return status;
+}
+
+static sb_status make_stats(const report_arguments *arguments, sb_report *report, sb_error *error) {
+    sb_report_stats *stats = NULL;
+    sb_arena arena = {0};
+    SB_TRY(sb_report_stats_make(report, &arguments->stats, &stats, error));
+    const char *folder = sb_report_summarise(report)->folder;
+    const sb_status status =
+        put_stats(arguments, stats, sb_arena_format(&arena, "%s/stats", folder).data, error);
     sb_report_stats_free(stats);
     sb_arena_free(&arena);
+    return status;
+}
+
+/* Where statistics of an ops report go: beside it, unless told otherwise. */
+static const char *stats_folder_of(const report_arguments *arguments, sb_arena *arena) {
+    const char *path = arguments->options.input;
+    const char *slash = strrchr(path, '/');
+    if (arguments->options.output != NULL)
+        return sb_arena_format(arena, "%s/stats", arguments->options.output).data;
+    return slash == NULL ? "stats"
+                         : sb_arena_format(arena, "%.*s/stats", (int)(slash - path), path).data;
+}
+
+/* Statistics of an ops report that is there already: nothing else is read or written. */
+static sb_status make_stats_of_csv(report_arguments *arguments, int *exit_code, sb_error *error) {
+    const char *path = arguments->options.input;
+    sb_report_stats *stats = NULL;
+    uint64_t first_line = 0;
+    if (!arguments->with_stats)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "%s is a report, not a folder of logs: add --stats, or try "
+                "'strobe perf'",
+                path);
+    SB_TRY(sb_report_stats_of_csv(path, &arguments->stats, &stats, error));
+    const char *folder = stats_folder_of(arguments, &arguments->arena);
+    const uint64_t flawed = sb_report_stats_flawed_rows(stats, &first_line);
+    if (flawed > 0 && !arguments->quiet)
+        sb_log(SB_LOG_WARNING,
+               "%s: %" PRIu64 " rows do not have the cells that the header names, the first of "
+               "them in line %" PRIu64,
+               path, flawed, first_line);
+    sb_status status = SB_OK;
+    if (flawed > 0 && arguments->strict)
+        status = sb_error_set(error, SB_ERR_FORMAT,
+                              "the data is not complete, and --strict wants it to be");
+    if (status == SB_OK)
+        status = put_stats(arguments, stats, folder, error);
+    if (status == SB_OK && !arguments->quiet && !arguments->json)
+        fprintf(stderr, "Statistics written to: %s\n", folder);
+    *exit_code = flawed > 0 ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
+    sb_report_stats_free(stats);
     return status;
 }
 
@@ -410,6 +461,12 @@ static sb_status read_and_write(report_arguments *arguments, int *exit_code, sb_
     return status;
 }
 
+static bool is_csv(const char *path) {
+    struct stat info;
+    return sb_slice_ends_with(sb_slice_of(path), ".csv") && stat(path, &info) == 0 &&
+           S_ISREG(info.st_mode);
+}
+
 static const char *input_of(const cli_parsed *parsed, report_arguments *arguments) {
     if (parsed->operand_count == 1)
         return parsed->operands[0];
@@ -433,6 +490,8 @@ static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error 
         arguments.options.progress = show_progress;
     if (status == SB_OK && arguments.device.setup != NULL)
         status = measure_device(&arguments, exit_code, error);
+    else if (status == SB_OK && is_csv(arguments.options.input))
+        status = make_stats_of_csv(&arguments, exit_code, error);
     else if (status == SB_OK)
         status = read_and_write(&arguments, exit_code, error);
     sb_vector_free(&arguments.analyses);

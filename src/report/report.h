@@ -95,12 +95,21 @@ typedef struct sb_report_stats_options {
     size_t top;       /* entries of each list that are shown */
 } sb_report_stats_options;
 
-/* Where the time of a run went: per op, kernel, core and step. Borrows the report. */
+/* Where the time of a run went: per op, kernel, core and step. Borrows the report,
+ * if it was made of one. */
 typedef struct sb_report_stats sb_report_stats;
 
 /* Fails if a signpost is not there. */
 sb_status sb_report_stats_make(sb_report *report, const sb_report_stats_options *options,
                                sb_report_stats **stats, sb_error *error);
+/*
+ * The same of an ops report written earlier, by us or by others: all but the time of single cores,
+ * of which it has only the extremes. Fails if the file is no ops report.
+ */
+sb_status sb_report_stats_of_csv(const char *path, const sb_report_stats_options *options,
+                                 sb_report_stats **stats, sb_error *error);
+/* How many rows of that report had too few or too many cells, or a quote without an end. */
+uint64_t sb_report_stats_flawed_rows(const sb_report_stats *stats, uint64_t *first_line);
 /* Tables for a terminal. */
 void sb_report_stats_print(const sb_report_stats *stats, sb_output *output);
 void sb_report_stats_json(const sb_report_stats *stats, sb_output *output);

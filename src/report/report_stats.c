@@ -20,19 +20,19 @@ typedef struct figures {
     bool is_host_only;
 } figures;
 
-static double number_in(const report_cells *cells, report_column column) {
+static double number_in(const sb_slice *cells, report_column column) {
     double value = 0;
-    return sb_parse_double(cells->cells[column], &value) ? value : 0;
+    return sb_parse_double(cells[column], &value) ? value : 0;
 }
 
-static figures figures_of(const report_cells *cells) {
+static figures figures_of(const sb_slice *cells) {
     figures out = {
         .kernel = number_in(cells, REPORT_COLUMN_KERNEL),
         .firmware = number_in(cells, REPORT_COLUMN_FW),
         .host = number_in(cells, REPORT_COLUMN_HOST_DURATION),
         .gap = fmax(0, number_in(cells, REPORT_COLUMN_LATENCY)),
-        .has_kernel = cells->cells[REPORT_COLUMN_KERNEL].size > 0,
-        .is_host_only = cells->cells[REPORT_COLUMN_DEVICE].size == 0,
+        .has_kernel = cells[REPORT_COLUMN_KERNEL].size > 0,
+        .is_host_only = cells[REPORT_COLUMN_DEVICE].size == 0,
     };
     for (int i = REPORT_COLUMN_TRISC0; i <= REPORT_COLUMN_TRISC2; i++)
         out.compute = fmax(out.compute, number_in(cells, (report_column)i));
@@ -50,11 +50,18 @@ static stats_op *find_op(sb_report_stats *stats, sb_slice name) {
     stats_op *op = sb_vector_push(&stats->ops);
     op->name = sb_intern_text(&stats->op_names, index);
     op->kernel = sb_vector_of(sizeof(double));
-    op->core_time = sb_alloc_zeroed(stats->report->device.cores.count + 1, sizeof *op->core_time);
+    op->core_time = sb_alloc_zeroed(stats_core_count(stats) + 1, sizeof *op->core_time);
     return op;
 }
 
-/* How unevenly a program's cores were busy. */
+/* How unevenly cores were busy: the mean over calls, longer ones counting more. */
+static void add_imbalance(stats_op *op, double max, double mean) {
+    if (mean <= 0)
+        return;
+    op->imbalance += max * (max / mean - 1);
+    op->imbalance_weight += max;
+}
+
 static void add_cores(sb_report_stats *stats, stats_op *op, const report_program *program) {
     report_per_core cores;
     const int64_t clock = stats->report->device.log.clock_mhz;
@@ -68,15 +75,11 @@ static void add_cores(sb_report_stats *stats, stats_op *op, const report_program
         op->core_time[run->core] += ns;
         stats->core_time[run->core] += ns;
     }
-    if (cores.mean <= 0)
-        return;
-    const double weight = (double)cores.max;
-    op->imbalance += weight * ((double)cores.max / cores.mean - 1);
-    op->imbalance_weight += weight;
+    add_imbalance(op, (double)cores.max, cores.mean);
 }
 
-static void add_op(sb_report_stats *stats, const report_cells *cells, const figures *of) {
-    stats_op *op = find_op(stats, cells->cells[REPORT_COLUMN_OP_CODE]);
+static void add_op(sb_report_stats *stats, const stats_row *row, const figures *of) {
+    stats_op *op = find_op(stats, row->cells[REPORT_COLUMN_OP_CODE]);
     op->calls++;
     op->firmware_total += of->firmware;
     op->host_total += of->host;
@@ -88,8 +91,11 @@ static void add_op(sb_report_stats *stats, const report_cells *cells, const figu
     stats->kernel_total += of->kernel;
     stats->gap_total += of->gap;
     *(double *)sb_vector_push(&op->kernel) = of->kernel;
-    if (cells->program != NULL)
-        add_cores(stats, op, cells->program);
+    if (row->program != NULL)
+        add_cores(stats, op, row->program);
+    else if (stats->report == NULL)
+        add_imbalance(op, number_in(row->cells, REPORT_COLUMN_PER_CORE_MAX),
+                      number_in(row->cells, REPORT_COLUMN_PER_CORE_AVG));
 }
 
 /* ---- kernels ---- */
@@ -121,12 +127,12 @@ static sb_slice identifier_in(sb_slice attributes) {
 }
 
 /* The name of the step that a row begins; empty if it begins none. */
-static sb_slice step_at(const report_cells *cells, const report_row *row) {
+static sb_slice step_at(const stats_row *row) {
     sb_slice name = {"", 0};
-    if (row->kind == REPORT_ROW_SIGNPOST)
-        name = cells->cells[REPORT_COLUMN_OP_CODE];
-    else if (sb_slice_is(cells->cells[REPORT_COLUMN_OP_CODE], "ProfilerNoopOperation"))
-        name = identifier_in(cells->cells[REPORT_COLUMN_ATTRIBUTES]);
+    if (row->is_signpost)
+        name = row->cells[REPORT_COLUMN_OP_CODE];
+    else if (sb_slice_is(row->cells[REPORT_COLUMN_OP_CODE], "ProfilerNoopOperation"))
+        name = identifier_in(row->cells[REPORT_COLUMN_ATTRIBUTES]);
     const bool is_step = sb_slice_contains(name, "iteration") || sb_slice_contains(name, "step");
     return is_step && !sb_slice_ends_with(name, "_done") ? name : (sb_slice){"", 0};
 }
@@ -157,33 +163,37 @@ static void add_to_step(sb_report_stats *stats, const figures *of) {
 
 /* ---- the window between two signposts ---- */
 
-static bool find_signpost(const sb_report *report, const char *name, size_t first, size_t *at) {
-    for (size_t i = first; i < report->rows.count; i++) {
-        const report_row *row = sb_vector_at(&report->rows, i);
-        if (row->kind != REPORT_ROW_SIGNPOST)
-            continue;
-        const report_signpost *signpost = sb_vector_at(&report->host.signposts, row->op);
-        if (sb_slice_is(signpost->header, name)) {
-            *at = i;
-            return true;
-        }
+/* Moves the ends of the window, which are 0 until their signposts are met. */
+static void look_for_ends(sb_report_stats *stats, const stats_row *row) {
+    const sb_report_stats_options *options = &stats->options;
+    const sb_slice name = row->cells[REPORT_COLUMN_OP_CODE];
+    if (!row->is_signpost)
+        return;
+    if (stats->first_row == 0) {
+        if (sb_slice_is(name, options->from))
+            stats->first_row = row->number + 1;
+    } else if (stats->end_row == 0 && sb_slice_is(name, options->to)) {
+        stats->end_row = row->number;
     }
-    return false;
 }
 
-static sb_status find_window(const sb_report_stats *stats, size_t *first, size_t *end,
-                             sb_error *error) {
+static sb_status find_window(sb_report_stats *stats, sb_error *error) {
     const sb_report_stats_options *options = &stats->options;
-    *first = 0;
-    *end = stats->report->rows.count;
-    if (options->from != NULL && !find_signpost(stats->report, options->from, 0, first))
+    stats->first_row = options->from == NULL ? 1 : 0;
+    stats->end_row = options->to == NULL ? SIZE_MAX : 0;
+    if (options->from == NULL && options->to == NULL)
+        return SB_OK;
+    stats_each_row(stats, look_for_ends);
+    if (stats->first_row == 0)
         SB_FAIL(error, SB_ERR_NOT_FOUND, "there is no signpost '%s'", options->from);
-    if (options->from != NULL)
-        (*first)++;
-    if (options->to != NULL && !find_signpost(stats->report, options->to, *first, end))
+    if (stats->end_row == 0)
         SB_FAIL(error, SB_ERR_NOT_FOUND, "there is no signpost '%s'%s", options->to,
                 options->from == NULL ? "" : " behind the first one");
     return SB_OK;
+}
+
+static bool is_in_window(const sb_report_stats *stats, const stats_row *row) {
+    return row->number >= stats->first_row && row->number < stats->end_row;
 }
 
 /* ---- distributions ---- */
@@ -227,10 +237,12 @@ static int compare_outliers(const void *a, const void *b) {
     return left > right ? -1 : left < right ? 1 : 0;
 }
 
-static void look_for_outlier(sb_report_stats *stats, const report_cells *cells, size_t row) {
+static void look_for_outlier(sb_report_stats *stats, const stats_row *row) {
     const double limit = 3; /* deviations */
-    const figures of = figures_of(cells);
-    const uint32_t index = sb_intern_add(&stats->op_names, cells->cells[REPORT_COLUMN_OP_CODE]);
+    if (row->is_signpost || !is_in_window(stats, row))
+        return;
+    const figures of = figures_of(row->cells);
+    const uint32_t index = sb_intern_add(&stats->op_names, row->cells[REPORT_COLUMN_OP_CODE]);
     const stats_op *op = sb_vector_at(&stats->ops, index);
     if (!of.has_kernel || op->deviation <= 0)
         return;
@@ -238,40 +250,26 @@ static void look_for_outlier(sb_report_stats *stats, const report_cells *cells, 
     int64_t id = 0;
     if (fabs(deviations) <= limit)
         return;
-    sb_parse_int64(cells->cells[REPORT_COLUMN_ID], &id);
+    sb_parse_int64(row->cells[REPORT_COLUMN_ID], &id);
     *(stats_outlier *)sb_vector_push(&stats->outliers) =
-        (stats_outlier){index, (uint32_t)row + 1, (uint64_t)id, of.kernel, deviations};
+        (stats_outlier){index, (uint32_t)row->number, (uint64_t)id, of.kernel, deviations};
 }
 
 /* ---- going through the rows ---- */
 
-static void take_row(sb_report_stats *stats, const report_cells *cells, const report_row *row) {
-    const sb_slice step = step_at(cells, row);
+static void take_row(sb_report_stats *stats, const stats_row *row) {
+    if (!is_in_window(stats, row))
+        return;
+    const sb_slice step = step_at(row);
     if (step.size > 0)
         begin_step(stats, step);
-    if (row->kind == REPORT_ROW_SIGNPOST)
+    if (row->is_signpost)
         return;
-    const figures of = figures_of(cells);
-    add_op(stats, cells, &of);
-    add_kernel(stats, cells->cells[REPORT_COLUMN_COMPUTE_SOURCE], true, of.compute);
-    add_kernel(stats, cells->cells[REPORT_COLUMN_MOVER_SOURCE], false, of.mover);
+    const figures of = figures_of(row->cells);
+    add_op(stats, row, &of);
+    add_kernel(stats, row->cells[REPORT_COLUMN_COMPUTE_SOURCE], true, of.compute);
+    add_kernel(stats, row->cells[REPORT_COLUMN_MOVER_SOURCE], false, of.mover);
     add_to_step(stats, &of);
-}
-
-static void go_through(sb_report_stats *stats, size_t first, size_t end, bool for_outliers) {
-    sb_report *report = stats->report;
-    report_cells *cells = report_cells_create(report);
-    for (size_t i = 0; i < end; i++) {
-        const report_row *row = sb_vector_at(&report->rows, i);
-        report_fill_cells(cells, row);
-        if (i < first)
-            continue;
-        if (!for_outliers)
-            take_row(stats, cells, row);
-        else if (row->kind != REPORT_ROW_SIGNPOST)
-            look_for_outlier(stats, cells, i);
-    }
-    report_cells_free(cells);
 }
 
 typedef struct weighed {
@@ -312,6 +310,48 @@ static void sort_all(sb_report_stats *stats) {
         qsort(stats->outliers.data, stats->outliers.count, sizeof(stats_outlier), compare_outliers);
 }
 
+static sb_report_stats *create_stats(sb_report *report, const sb_report_stats_options *options) {
+    sb_report_stats *made = sb_alloc_zeroed(1, sizeof *made);
+    made->report = report;
+    made->options = *options;
+    made->ops = sb_vector_of(sizeof(stats_op));
+    made->kernels = sb_vector_of(sizeof(stats_kernel));
+    made->outliers = sb_vector_of(sizeof(stats_outlier));
+    made->steps = sb_vector_of(sizeof(stats_step));
+    made->core_time = sb_alloc_zeroed(stats_core_count(made) + 1, sizeof *made->core_time);
+    sb_intern_init(&made->op_names);
+    sb_intern_init(&made->kernel_sources);
+    return made;
+}
+
+static void work_out(sb_report_stats *stats) {
+    stats_each_row(stats, take_row);
+    double weight = 0;
+    for (size_t i = 0; i < stats->ops.count; i++) {
+        stats_op *op = sb_vector_at(&stats->ops, i);
+        stats->imbalance += op->imbalance;
+        weight += op->imbalance_weight;
+        measure(op);
+    }
+    stats->imbalance = weight > 0 ? stats->imbalance / weight : 0;
+    stats_each_row(stats, look_for_outlier);
+    sort_all(stats);
+}
+
+/* Hands over what was made, or frees it. */
+static sb_status finish_stats(sb_report_stats *made, sb_status status, sb_report_stats **stats,
+                              sb_error *error) {
+    if (status == SB_OK)
+        status = find_window(made, error);
+    if (status != SB_OK) {
+        sb_report_stats_free(made);
+        return status;
+    }
+    work_out(made);
+    *stats = made;
+    return SB_OK;
+}
+
 /* A report without a host has rows too: one per execution, in order of time. */
 static void make_rows(sb_report *report) {
     if (report->has_host || report->rows.count > 0)
@@ -325,37 +365,27 @@ static void make_rows(sb_report *report) {
 
 sb_status sb_report_stats_make(sb_report *report, const sb_report_stats_options *options,
                                sb_report_stats **stats, sb_error *error) {
-    sb_report_stats *made = sb_alloc_zeroed(1, sizeof *made);
-    made->report = report;
-    made->options = *options;
-    made->ops = sb_vector_of(sizeof(stats_op));
-    made->kernels = sb_vector_of(sizeof(stats_kernel));
-    made->outliers = sb_vector_of(sizeof(stats_outlier));
-    made->steps = sb_vector_of(sizeof(stats_step));
-    made->core_time = sb_alloc_zeroed(report->device.cores.count + 1, sizeof *made->core_time);
-    sb_intern_init(&made->op_names);
-    sb_intern_init(&made->kernel_sources);
     make_rows(report);
-    size_t first = 0;
-    size_t end = 0;
-    const sb_status status = find_window(made, &first, &end, error);
-    if (status != SB_OK) {
-        sb_report_stats_free(made);
-        return status;
-    }
-    go_through(made, first, end, false);
-    double weight = 0;
-    for (size_t i = 0; i < made->ops.count; i++) {
-        stats_op *op = sb_vector_at(&made->ops, i);
-        made->imbalance += op->imbalance;
-        weight += op->imbalance_weight;
-        measure(op);
-    }
-    made->imbalance = weight > 0 ? made->imbalance / weight : 0;
-    go_through(made, first, end, true);
-    sort_all(made);
-    *stats = made;
-    return SB_OK;
+    return finish_stats(create_stats(report, options), SB_OK, stats, error);
+}
+
+sb_status stats_of_file(sb_file file, const char *name, const sb_report_stats_options *options,
+                        sb_report_stats **stats, sb_error *error) {
+    sb_report_stats *made = create_stats(NULL, options);
+    made->csv.file = file;
+    return finish_stats(made, stats_check_csv(&made->csv, name, error), stats, error);
+}
+
+sb_status sb_report_stats_of_csv(const char *path, const sb_report_stats_options *options,
+                                 sb_report_stats **stats, sb_error *error) {
+    sb_file file;
+    SB_TRY(sb_file_open(&file, path, error));
+    return stats_of_file(file, path, options, stats, error);
+}
+
+uint64_t sb_report_stats_flawed_rows(const sb_report_stats *stats, uint64_t *first_line) {
+    *first_line = stats->csv.first_flawed_line;
+    return stats->csv.flawed_rows;
 }
 
 void sb_report_stats_free(sb_report_stats *stats) {
@@ -373,6 +403,7 @@ void sb_report_stats_free(sb_report_stats *stats) {
     sb_intern_free(&stats->op_names);
     sb_intern_free(&stats->kernel_sources);
     sb_arena_free(&stats->arena);
+    sb_file_close(&stats->csv.file);
     free(stats->core_time);
     free(stats->by_time);
     free(stats->kernels_by_time);

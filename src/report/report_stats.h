@@ -51,9 +51,29 @@ typedef struct stats_step {
     double idle;     /* between ops */
 } stats_step;
 
+/* A row as statistics see it. Its texts hold until the next one. */
+typedef struct stats_row {
+    const sb_slice *cells;         /* by report_column */
+    const report_program *program; /* NULL: nothing is known of its cores */
+    size_t number;                 /* from 1 */
+    bool is_signpost;
+} stats_row;
+
+typedef void (*stats_visit)(sb_report_stats *stats, const stats_row *row);
+
+/* The rows of an ops report that was written earlier. */
+typedef struct stats_csv {
+    sb_file file;
+    uint64_t flawed_rows;
+    size_t first_flawed_line;
+} stats_csv;
+
 struct sb_report_stats {
-    sb_report *report;
+    sb_report *report; /* NULL: rows come from csv */
+    stats_csv csv;
     sb_report_stats_options options;
+    size_t first_row; /* of the window, from 1 */
+    size_t end_row;   /* the first behind it */
     sb_arena arena;
     sb_intern op_names;
     sb_vector ops; /* stats_op */
@@ -69,5 +89,17 @@ struct sb_report_stats {
     uint32_t *by_time;         /* indices of ops, longest first */
     uint32_t *kernels_by_time; /* indices of kernels, longest first */
 };
+
+/* Goes through all rows in order, wherever they come from. */
+void stats_each_row(sb_report_stats *stats, stats_visit visit);
+/* Fails if the file is no ops report. */
+sb_status stats_check_csv(const stats_csv *csv, const char *name, sb_error *error);
+/* Statistics of an open file, which is theirs to close from here on. */
+sb_status stats_of_file(sb_file file, const char *name, const sb_report_stats_options *options,
+                        sb_report_stats **stats, sb_error *error);
+
+static inline size_t stats_core_count(const sb_report_stats *stats) {
+    return stats->report == NULL ? 0 : stats->report->device.cores.count;
+}
 
 #endif

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "plot/plot.h"
 #include "report/report_stats.h"
@@ -93,9 +92,32 @@ static void print_ops(const sb_report_stats *stats, sb_output *output) {
         add_number(&table, op->median / 1e3, 2);
         add_number(&table, op->p99 / 1e3, 2);
         add_number(&table, op->max / 1e3, 2);
-        add_number(&table, 100 * op->imbalance, 1);
+        if (op->imbalance_weight > 0)
+            add_number(&table, 100 * op->imbalance, 1);
+        else
+            add_cell(&table, (sb_slice)SB_SLICE("-"));
     }
     print_table(&table, "Time per op (us)", output);
+}
+
+/* "['a/b/mm.cpp'; 'a/b/rd.cpp']" as "mm.cpp, rd.cpp": whole paths do not fit a terminal. */
+static sb_slice short_sources(sb_arena *arena, sb_slice sources) {
+    sb_output text = sb_output_to_memory();
+    sb_slice last = {"", 0};
+    while (sources.size > 0) {
+        sb_slice path = sb_slice_cut(sources, '\'', &sources);
+        for (sb_slice rest = path; rest.size > 0;)
+            path = sb_slice_cut(rest, '/', &rest);
+        const bool is_between = path.size == 0 || sb_slice_find(path, ".") == SB_NOT_FOUND;
+        if (is_between || sb_slice_equal(path, last))
+            continue;
+        sb_put_text(&text, last.size == 0 ? "" : ", ");
+        sb_put(&text, path);
+        last = path;
+    }
+    const sb_slice copy = sb_arena_copy(arena, sb_output_text(&text));
+    sb_output_discard(&text);
+    return copy;
 }
 
 static void print_kernels(const sb_report_stats *stats, sb_output *output) {
@@ -103,7 +125,8 @@ static void print_kernels(const sb_report_stats *stats, sb_output *output) {
     text_table table = begin_table(titles);
     for (size_t i = 0; i < shown(stats, stats->kernels.count); i++) {
         const stats_kernel *kernel = kernel_at(stats, i);
-        add_cell(&table, kernel->source);
+        const sb_slice names = short_sources(&table.arena, kernel->source);
+        add_cell(&table, names.size > 0 ? names : kernel->source);
         add_cell(&table, sb_slice_of(kernel->is_compute ? "compute" : "data movement"));
         add_number(&table, (double)kernel->calls, 0);
         add_number(&table, kernel->total / 1e3, 1);
@@ -153,19 +176,19 @@ typedef struct grid {
 
 static grid make_grid(const sb_report_stats *stats, const double *core_time) {
     enum { LARGEST = 64 };
-    const report_device_log *device = &stats->report->device;
+    const size_t core_count = stats_core_count(stats);
     grid out = {0};
     double most = 0;
-    for (size_t i = 0; i < device->cores.count; i++) {
-        const report_core *core = report_core_at(device, i);
+    for (size_t i = 0; i < core_count; i++) {
+        const report_core *core = report_core_at(&stats->report->device, i);
         if (core->x >= LARGEST || core->y >= LARGEST || core_time[i] <= 0)
             continue;
         out.columns = core->x >= out.columns ? core->x + 1 : out.columns;
         out.rows = core->y >= out.rows ? core->y + 1 : out.rows;
     }
     out.values = sb_alloc_zeroed(out.columns * out.rows + 1, sizeof *out.values);
-    for (size_t i = 0; i < device->cores.count; i++) {
-        const report_core *core = report_core_at(device, i);
+    for (size_t i = 0; i < core_count; i++) {
+        const report_core *core = report_core_at(&stats->report->device, i);
         if (core->x >= out.columns || core->y >= out.rows)
             continue;
         double *cell = &out.values[core->y * out.columns + core->x];
@@ -196,7 +219,7 @@ static void print_heat(const sb_report_stats *stats, sb_output *output) {
                 sb_put_format(output, "%5.0f", 100 * value);
         }
     }
-    sb_put_text(output, cores.rows > 0 ? "\n\n" : "\n");
+    sb_put_text(output, cores.rows > 0 ? "\n\n" : "");
     free(cores.values);
 }
 
@@ -252,7 +275,7 @@ static void put_kernels(const sb_report_stats *stats, sb_output *output) {
 
 static void put_cores_of(const sb_report_stats *stats, sb_slice name, const double *core_time,
                          sb_output *output) {
-    for (size_t i = 0; i < stats->report->device.cores.count; i++) {
+    for (size_t i = 0; i < stats_core_count(stats); i++) {
         const report_core *core = report_core_at(&stats->report->device, i);
         if (core_time[i] <= 0)
             continue;
@@ -522,9 +545,11 @@ static sb_status write_pictures(const sb_report_stats *stats, const char *folder
                     {"steps", draw_steps},
                     {"cores", draw_heat}};
     static const char *const endings[] = {"svg", "png"};
-    enum { HEAT_MAPS = 5 };
-    const size_t heat_maps = stats->ops.count < HEAT_MAPS ? stats->ops.count : HEAT_MAPS;
-    const size_t fixed = sizeof pictures / sizeof pictures[0];
+    enum { HEAT_MAPS = 5, WITHOUT_CORES = 4 };
+    const bool has_cores = stats_core_count(stats) > 0;
+    const size_t most = stats->ops.count < HEAT_MAPS ? stats->ops.count : HEAT_MAPS;
+    const size_t heat_maps = has_cores ? most : 0;
+    const size_t fixed = has_cores ? sizeof pictures / sizeof pictures[0] : WITHOUT_CORES;
     for (size_t i = 0; i < (fixed + heat_maps) * 2; i++) {
         sb_output output;
         const size_t which = i / 2;
@@ -553,6 +578,8 @@ static sb_status write_tables(const sb_report_stats *stats, const char *folder, 
                  {"outliers.csv", put_outliers}, {"stats.json", sb_report_stats_json}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         sb_output output;
+        if (files[i].put == put_cores && stats_core_count(stats) == 0)
+            continue;
         const char *path = sb_arena_format(arena, "%s/%s", folder, files[i].name).data;
         SB_TRY(sb_output_to_file(&output, path, error));
         files[i].put(stats, &output);
@@ -563,7 +590,7 @@ static sb_status write_tables(const sb_report_stats *stats, const char *folder, 
 
 sb_status sb_report_stats_write(const sb_report_stats *stats, const char *folder, sb_error *error) {
     sb_arena arena = {0};
-    mkdir(folder, 0777); /* if it cannot be made, the first file says so */
+    SB_TRY(sb_folder_make(folder, error));
     sb_status status = write_tables(stats, folder, &arena, error);
     if (status == SB_OK)
         status = write_pictures(stats, folder, &arena, error);

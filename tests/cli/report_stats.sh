@@ -3,6 +3,19 @@ python3 "$examples/../tests/report/make_logs.py" run --ops 6 --cores 3 --signpos
 "$strobe" report run --no-date --stats 2> /dev/null
 ls run/reports/stats
 cat run/reports/stats/ops.csv
-"$strobe" report run --no-date --stats --start-signpost middle --json 2> /dev/null | head -3
+"$strobe" report run -n window --no-date --stats --start-signpost middle --json 2> /dev/null | head -3
 "$strobe" report run --no-date --stats --end-signpost nowhere 2>&1
+echo "exit code $?"
+echo "of the report alone:"
+"$strobe" report --stats run/reports/ops_perf_results.csv -o again -q
+for table in ops kernels steps outliers; do
+    # the last column of ops is the imbalance: the report rounds what it is made of
+    cut -d, -f1-12 "run/reports/stats/$table.csv" > first.csv
+    cut -d, -f1-12 "again/stats/$table.csv" | cmp - first.csv && echo "$table.csv is the same"
+done
+ls again/stats | grep -c cores
+"$strobe" report run/reports/ops_perf_results.csv 2>&1 | head -1
+"$strobe" report --stats run/.logs/profile_log_device.csv 2>&1
+sed '3s/,.*//' run/reports/ops_perf_results.csv > short.csv
+"$strobe" report --stats short.csv 2>&1 > /dev/null
 echo "exit code $?"
