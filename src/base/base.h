@@ -22,7 +22,7 @@
  *   style.h     colours, and whether to use them (sb_style)
  *   table.h     tables of text (sb_table)
  *   parallel.h  work split over threads
- *   json.h      texts and numbers in JSON
+ *   process.h   other programs, run for what they print
  *   log.h       messages to the person at the terminal
  *
  * Other modules include this header only. base uses the C library and nothing else of Strobe's.
@@ -44,6 +44,7 @@
 #include "base/number.h"
 #include "base/output.h"
 #include "base/parallel.h"
+#include "base/process.h"
 #include "base/slice.h"
 #include "base/socket.h"
 #include "base/status.h"

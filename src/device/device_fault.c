@@ -1,15 +1,10 @@
 /*
  * Messages about a device that stopped: where it was, in the words of the kernel's author.
  */
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "device/device_mesh.h"
-
-extern char **environ;
 
 #define DEFAULT_ADDR2LINE "riscv64-unknown-elf-addr2line"
 #define PLACE_SIZE 300
@@ -18,43 +13,16 @@ extern char **environ;
 
 /* ---- source lines ---- */
 
-/* Runs addr2line and reads its first lines; false if it cannot be had. */
-static bool run_addr2line(const char *path, uint32_t pc, char *text, size_t size) {
+/* Asks addr2line; false if it cannot be had. */
+static bool run_addr2line(const char *path, uint32_t pc, sb_output *text) {
+    enum { MOST = 1024 };
     const char *named = getenv("STROBE_RISCV_ADDR2LINE");
-    char tool[512];
-    char file[4096];
-    char address[16];
-    char flags[] = "-fi";
-    char flag_e[] = "-e";
     const bool is_named = named != NULL && named[0] != '\0';
-    snprintf(tool, sizeof tool, "%s", is_named ? named : DEFAULT_ADDR2LINE);
-    snprintf(file, sizeof file, "%s", path);
+    char address[16];
     snprintf(address, sizeof address, "0x%x", pc);
-    char *const arguments[] = {tool, flags, flag_e, file, address, NULL};
-    int ends[2];
-    pid_t pid = 0;
-    if (pipe(ends) != 0)
-        return false;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    const int failed = posix_spawnp(&pid, tool, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    size_t used = 0;
-    ssize_t got = 1;
-    while (failed == 0 && got > 0 && used + 1 < size) {
-        got = read(ends[0], text + used, size - 1 - used);
-        used += got > 0 ? (size_t)got : 0;
-    }
-    text[used] = '\0';
-    close(ends[0]);
-    int status = 0;
-    if (failed == 0)
-        waitpid(pid, &status, 0);
-    return failed == 0 && used > 0 && status == 0;
+    const char *const arguments[] = {
+        is_named ? named : DEFAULT_ADDR2LINE, "-fi", "-e", path, address, NULL};
+    return sb_process_run(arguments, MOST, text) == 0;
 }
 
 /* Behind the line number the tool may write " (discriminator 3)"; paths may have blanks too. */
@@ -103,15 +71,16 @@ static void describe(const sb_device *device, sb_core core, uint32_t processor, 
                      char place[PLACE_SIZE]) {
     const uint32_t kernel = SB_L1_KERNELS + processor * SB_L1_KERNEL_BYTES;
     const char *path = device->mesh->firmware[processor].path;
-    char lines[1024];
     if (pc >= kernel && pc < kernel + SB_L1_KERNEL_BYTES)
         path = device->loaded[device_core_index(device, core)][processor];
     snprintf(place, PLACE_SIZE, "no known function");
     if (path == NULL)
         return;
     describe_with_symbols(path, pc, place);
-    if (run_addr2line(path, pc, lines, sizeof lines))
-        describe_with_tool(sb_slice_of(lines), place);
+    sb_output lines = sb_output_to_memory();
+    if (run_addr2line(path, pc, &lines))
+        describe_with_tool(sb_output_text(&lines), place);
+    sb_output_discard(&lines);
 }
 
 /* ---- messages ---- */

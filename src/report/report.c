@@ -131,6 +131,9 @@ sb_status sb_report_read(const sb_report_options *options, sb_report **report, s
         sb_report_free(made);
         return status;
     }
+    made->noc_traces = report_count_noc_traces(made);
+    if (options->analyse_noc && made->noc_traces > 0)
+        report_npe_run(&made->npe, made->log_folder);
     report_process(made);
     *report = made;
     return SB_OK;
@@ -158,6 +161,7 @@ void sb_report_free(sb_report *report) {
     free_texts(&report->problems);
     free_texts(&report->notes);
     report_clocks_free(&report->clocks);
+    report_npe_free(&report->npe);
     sb_vector_free(&report->rows);
     free(report->programs_by_id);
     sb_arena_free(&report->arena);

@@ -373,6 +373,22 @@ static void put_model_use(report_cells *cells, const report_op *op) {
     cells->cells[REPORT_COLUMN_PM_FPU] = report_cell_real(cells, use);
 }
 
+/* How busy links and memories were, if somebody simulated it. */
+static void put_network_use(report_cells *cells) {
+    uint64_t run = 0;
+    uint64_t trace = 0;
+    uint64_t session = 0;
+    const sb_slice trace_cell = cells->cells[REPORT_COLUMN_TRACE];
+    if (!report_parse_number(cells->cells[REPORT_COLUMN_ID], &run))
+        return;
+    const bool has_trace = report_parse_number(trace_cell, &trace);
+    report_parse_number(cells->cells[REPORT_COLUMN_SESSION], &session);
+    const report_npe_point *point =
+        report_npe_find(&cells->report->npe, run, has_trace, trace << 32 | session);
+    for (int i = 0; point != NULL && i < REPORT_NPE_CELLS; i++)
+        cells->cells[REPORT_COLUMN_NOC + i] = point->cells[i];
+}
+
 static void put_signpost(report_cells *cells, const report_signpost *signpost) {
     cells->cells[REPORT_COLUMN_OP_CODE] = signpost->header;
     cells->cells[REPORT_COLUMN_OP_TYPE] = (sb_slice)SB_SLICE("signpost");
@@ -434,4 +450,6 @@ void report_fill_cells(report_cells *cells, const report_row *row) {
     }
     put_device_side(cells, row);
     put_model_use(cells, op);
+    if (report->npe.points.count > 0)
+        put_network_use(cells);
 }

@@ -129,13 +129,19 @@ static void judge_recording(sb_report *report) {
 }
 
 static void judge_noc(sb_report *report) {
-    report->noc_traces = report_count_noc_traces(report);
+    static const char *const words[] = {
+        [REPORT_NPE_NOT_RUN] = "--analyze-noc-traces fills NOC UTIL, DRAM BW UTIL, ETH BW UTIL and "
+                               "NPE CONG IMPACT from them, where tt-npe is installed",
+        [REPORT_NPE_MISSING] = "NOC UTIL, DRAM BW UTIL, ETH BW UTIL and NPE CONG IMPACT are empty: "
+                               "they come from tt-npe, which python3 (or $PYTHON) cannot import",
+        [REPORT_NPE_FAILED] =
+            "NOC UTIL, DRAM BW UTIL, ETH BW UTIL and NPE CONG IMPACT are empty or "
+            "in part: tt-npe failed",
+        [REPORT_NPE_DONE] = "tt-npe simulated them",
+    };
     if (report->noc_traces > 0)
-        report_add_note(report,
-                        "%" PRIu64 " NoC traces are here; NOC UTIL, DRAM BW UTIL, ETH BW UTIL and "
-                        "NPE CONG IMPACT come from simulating them, which tt-npe does and Strobe "
-                        "does not: these columns are empty",
-                        report->noc_traces);
+        report_add_note(report, "%" PRIu64 " NoC traces are here; %s", report->noc_traces,
+                        words[report->npe.state]);
     else if (report->options.analyse_noc)
         report_add_note(report, "%s: there are no NoC traces to analyse", report->log_folder);
 }

@@ -6,7 +6,7 @@
  *   report_cells.c    a row to its cells
  *   report_csv.c      the ops report; report_device_csv.c the one without a host
  *   report_folder.c   the folder, copies, the side file
- *   report_noc.c      what the traces of the network on chip hold
+ *   report_noc.c      what the traces of the network on chip hold; report_npe.c their simulation
  */
 #ifndef SB_REPORT_MODEL_H
 #define SB_REPORT_MODEL_H
@@ -17,6 +17,7 @@
 #include "report/report_columns.h"
 #include "report/report_cpp.h"
 #include "report/report_host.h"
+#include "report/report_npe.h"
 #include "report/report_programs.h"
 
 /* ---- analyses: what is worked out from the device log ---- */
@@ -130,6 +131,7 @@ struct sb_report {
     sb_vector problems;       /* char * */
     sb_vector notes;          /* char * */
     uint64_t noc_traces;      /* files */
+    report_npe npe;           /* what simulating them gave */
     sb_report_summary summary;
 };
 

@@ -24,5 +24,15 @@ python3 -c '
 import json
 side = json.load(open("run/reports/report.json"))
 print(side["clocks"], side["overhead"], side["problems"], side["losses"]["recording"], *side["notes"], sep="\n")'
+echo "simulated:"
+export PYTHONPATH=$examples/../tests/report/tt_npe
+"$strobe" report run --no-date --analyze-noc-traces 2>&1 > /dev/null | grep -v PROFILER
+python3 -c '
+import csv
+for row in csv.DictReader(open("run/reports/ops_perf_results.csv")):
+    print(row["GLOBAL CALL COUNT"], *(row[c] for c in row if "UTIL" in c or "NPE" in c), sep="|")'
+echo 'raise ValueError("broken")' > npe_analyze_noc_trace_dir.py
+PYTHONPATH=. "$strobe" report run --no-date --analyze-noc-traces 2>&1 | grep -E "^ValueError|tt-npe"
+PYTHON=nothing "$strobe" report run --no-date --analyze-noc-traces 2>&1 | grep "tt-npe"
 rm $logs/noc_trace_*
 "$strobe" report run --no-date --analyze-noc-traces 2>&1 | grep note

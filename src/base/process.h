@@ -1,0 +1,17 @@
+/*
+ * Other programs, run to their end for what they print.
+ */
+#ifndef SB_BASE_PROCESS_H
+#define SB_BASE_PROCESS_H
+
+#include "base/output.h"
+
+/*
+ * Runs a program, looked for in PATH if its name has no '/', and adds what it writes to its
+ * standard output to text, at most `limit` bytes; what is beyond is read and dropped. Returns its
+ * exit code, or -1 if it could not be started or was ended by a signal. arguments begin with the
+ * name and end with NULL.
+ */
+int sb_process_run(const char *const *arguments, size_t limit, sb_output *text);
+
+#endif
