@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,8 +50,17 @@ bool client_file_is_open(void) {
     return file.descriptor >= 0;
 }
 
+/* Room on the disk, or the reason why not. Files beyond the process's limit would end it. */
+static int reserve(int descriptor, off_t offset, off_t size) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (rlim_t)(offset + size) > limit.rlim_cur)
+        return EFBIG;
+    return posix_fallocate(descriptor, offset, size);
+}
+
 static sb_record_header *map_header(int descriptor) {
-    const int failure = posix_fallocate(descriptor, 0, SB_CHUNK_SIZE);
+    const int failure = reserve(descriptor, 0, SB_CHUNK_SIZE);
     if (failure != 0) {
         errno = failure; /* this function leaves it alone, and our caller tells it */
         return NULL;
@@ -168,7 +178,7 @@ int client_file_open(const char *path, uint32_t session) {
 static char *map_slab(size_t number, bool touches) {
     const off_t offset = (off_t)SB_CHUNK_SIZE + (off_t)number * SLAB_SIZE;
     if (number >= SLABS_MAX || !owns_descriptor() ||
-        posix_fallocate(file.descriptor, offset, SLAB_SIZE) != 0)
+        reserve(file.descriptor, offset, SLAB_SIZE) != 0)
         return NULL;
     void *memory =
         mmap(NULL, SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, offset);
