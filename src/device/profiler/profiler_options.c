@@ -43,7 +43,7 @@ static const variable variables[] = {
     {"STROBE_PROFILER_MODE", NO_FLAG, false, NULL},
     {"TT_METAL_DEVICE_PROFILER_DISPATCH", NO_FLAG, false,
      "no core of this device dispatches: the host starts programs itself"},
-    {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false, "`strobe report` makes the report"},
+    {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false, NULL}, /* `strobe report` does it */
     {"TT_METAL_NOC_DEBUG_DUMP", NO_FLAG, false,
      "TT_METAL_DEVICE_PROFILER_NOC_EVENTS records transfers, and drops none"},
     {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false, "the machine has no performance counters"},
