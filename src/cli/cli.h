@@ -48,6 +48,10 @@ typedef struct cli_command {
 extern const cli_command *const cli_commands[];
 /* What a person types to start this binary again: its path, if it was started by one. */
 extern const char *cli_started_as;
+/* A word as a shell takes it: in quotes, if it needs them. */
+void cli_put_word(sb_output *output, const char *word);
+/* The line "strobe COMMAND PATH OPTION", to be pasted into a shell; option may be "". */
+void cli_put_command(sb_output *output, const char *command, const char *path, const char *option);
 extern const size_t cli_command_count;
 extern const cli_command cli_perf_command;
 extern const cli_command cli_capture_command;

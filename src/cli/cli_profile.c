@@ -139,6 +139,8 @@ static sb_status run_command(const cli_parsed *parsed, sb_arena *arena, int *exi
                 .port = port,
                 .variables = variables,
                 .variable_count = sizeof variables / sizeof variables[0]},
+        .title = parsed->operands[0],
+        .folder = folder,
         .report = true};
     sb_run_result result;
     sb_status status = sb_run(&arguments.run, &result, error);

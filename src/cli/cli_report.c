@@ -323,8 +323,11 @@ static void put_json(const sb_report_summary *summary, sb_output *output) {
 static void put_verdict(const sb_report_summary *summary, sb_output *output) {
     cli_put_report_counts(summary, output);
     sb_put_format(output, "\nWritten: %s\n", summary->csv_path);
-    if (!summary->is_device_only)
-        sb_put_format(output, "Next:    strobe perf %s\n", summary->csv_path);
+    if (!summary->is_device_only) {
+        sb_put_text(output, "Next:    strobe perf ");
+        cli_put_word(output, summary->csv_path);
+        sb_put_char(output, '\n');
+    }
 }
 
 static sb_status print_result(const report_arguments *arguments, const sb_report_summary *summary,

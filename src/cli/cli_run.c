@@ -355,6 +355,7 @@ static sb_status take_options(const cli_parsed *parsed, cli_run_arguments *argum
     if (arguments->folder == NULL)
         arguments->folder = cli_profiler_folder(&arguments->arena);
     set_profiling(given, arguments);
+    arguments->title = parsed->operand_count > 0 ? parsed->operands[0] : "";
     arguments->run.folder = arguments->folder;
     arguments->run.command = parsed->operands;
     arguments->run.command_count = parsed->operand_count;
@@ -378,13 +379,19 @@ static int exit_code_of(const cli_run_arguments *arguments, const sb_run_result 
 static bool report_and_tell(const cli_run_arguments *arguments, const sb_run_result *result) {
     sb_error error = {0};
     bool is_partial = false;
-    if (cli_run_report(arguments, result, &is_partial, &error) == SB_OK)
+    const sb_status status = cli_run_report(arguments, result, &is_partial, &error);
+    if (status == SB_OK)
         return !is_partial;
-    sb_log(SB_LOG_ERROR, "%s", error.message);
+    if (status == SB_ERR_NOT_FOUND && result->trace_path == NULL)
+        sb_log(SB_LOG_ERROR, "there is no report: neither the host nor a device recorded anything");
+    else
+        sb_log(SB_LOG_ERROR, "%s", error.message);
     return false;
 }
 
 static bool is_recorded_in_part(const sb_run_result *result) {
+    if (result->folder_was_removed && result->trace_path == NULL)
+        return true;
     for (size_t i = 0; i < result->processes.count; i++) {
         const sb_run_process *process = sb_vector_at(&result->processes, i);
         if (process->state == SB_RUN_LOST || process->lost > 0)

@@ -14,6 +14,7 @@ typedef struct cli_run_arguments {
     bool no_device;
     bool logs_only;
     bool check_exit_code;
+    const char *title; /* of the program, for people */
     const char *folder;
     const char *name;
     const char *children;

@@ -13,7 +13,7 @@
 /* ---- recordings ---- */
 
 static void tell_ending(const cli_run_arguments *arguments, const sb_run_result *result) {
-    const char *name = arguments->run.command[0];
+    const char *name = arguments->title;
     const int status = result->wait_status;
     if (WIFSIGNALED(status))
         sb_log(SB_LOG_WARNING,
@@ -39,18 +39,30 @@ static void tell_process(const sb_run_process *process) {
 }
 
 static void tell_what_is_missing(const cli_run_arguments *arguments, const sb_run_result *result) {
-    const char *name = arguments->run.command[0];
+    const char *name = arguments->title;
     if (arguments->run.without_recorder)
         sb_log(SB_LOG_NOTE, "nothing was recorded: --no-capture-tool leaves that to a reader");
     else if (result->lacks_package)
         sb_log(SB_LOG_NOTE,
                "functions of %s were not recorded: the Python package is not beside this binary",
                name);
-    else if (result->trace_path == NULL)
+    else if (result->folder_was_removed)
+        sb_log(result->trace_path == NULL ? SB_LOG_WARNING : SB_LOG_NOTE,
+               "%s was removed while %s ran; recordings that went with it are missing",
+               arguments->folder, name);
+    else if (result->processes.count == 0)
         sb_log(SB_LOG_NOTE,
                "nothing of %s was recorded on the host: it is built neither with libstrobe nor "
                "with Tracy's client",
                name);
+}
+
+static void tell_trace(const sb_run_result *result) {
+    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    sb_put_format(&output, "Trace:  %s (%zu %s)\nNext:   ", result->trace_path,
+                  result->processes.count, result->processes.count == 1 ? "process" : "processes");
+    cli_put_command(&output, "view", result->trace_path, "--open");
+    sb_output_finish(&output, NULL); /* whoever closed it does not want to know */
 }
 
 void cli_run_tell(const cli_run_arguments *arguments, const sb_run_result *result) {
@@ -68,9 +80,7 @@ void cli_run_tell(const cli_run_arguments *arguments, const sb_run_result *resul
     }
     tell_what_is_missing(arguments, result);
     if (result->trace_path != NULL && !arguments->report)
-        printf("Trace:  %s (%zu %s)\nNext:   %s view %s --open\n", result->trace_path,
-               result->processes.count, result->processes.count == 1 ? "process" : "processes",
-               cli_started_as, result->trace_path);
+        tell_trace(result);
 }
 
 /* ---- the report ---- */
@@ -120,13 +130,15 @@ static sb_status show_report(const cli_run_arguments *arguments, const sb_run_re
     sb_put_char(&output, '\n');
     if (arguments->verbose && result != NULL)
         cli_run_put_cost(arguments, result, &output);
-    sb_put_format(&output, "Report: %s\nNext:   %s perf %s\n", summary->folder, cli_started_as,
-                  summary->csv_path);
+    sb_put_format(&output, "Report: %s\nNext:   ", summary->folder);
+    cli_put_command(&output, "perf", summary->csv_path, "");
     sb_arena arena = {0};
     const char *trace =
         sb_arena_format(&arena, "%s/tracy_profile_log_host.tracy", summary->folder).data;
-    if (access(trace, F_OK) == 0)
-        sb_put_format(&output, "        %s view %s --open\n", cli_started_as, trace);
+    if (access(trace, F_OK) == 0) {
+        sb_put_text(&output, "        ");
+        cli_put_command(&output, "view", trace, "--open");
+    }
     sb_arena_free(&arena);
     const sb_status printed = sb_output_finish(&output, status == SB_OK ? error : NULL);
     /* Other tools look for this line. */

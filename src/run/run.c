@@ -117,7 +117,7 @@ static void wait_for_end(run_group *group, run_recorder *recorder, sb_run_result
     const double ns_per_second = 1e9;
     while (!group->has_ended) {
         run_recorder_look(recorder);
-        run_group_wait(group, LOOK_MS);
+        run_group_wait(group, recorder->watch, LOOK_MS);
     }
     result->wait_status = group->wait_status;
     result->seconds = (double)(sb_clock_ns() - start) / ns_per_second;
@@ -126,7 +126,7 @@ static void wait_for_end(run_group *group, run_recorder *recorder, sb_run_result
     while (!is_killed && has_company() && group->told_to_end_ns == 0 &&
            sb_clock_ns() - ended < (int64_t)LINGER_MS * NS_PER_MS) {
         run_recorder_look(recorder);
-        run_group_wait(group, LOOK_MS);
+        run_group_wait(group, recorder->watch, LOOK_MS);
     }
     run_recorder_look(recorder);
     result->ended_by_us = run_group_end(group);
@@ -159,11 +159,14 @@ sb_status sb_run(const sb_run_options *options, sb_run_result *result, sb_error 
     *result = (sb_run_result){.processes = sb_vector_of(sizeof(sb_run_process))};
     SB_TRY(prepare_folders(options->folder, &result->arena, &folders, error));
     run_recorder recorder = {.folder = folders.processes,
+                             .watch = -1,
                              .files = sb_vector_of(sizeof(run_file)),
                              .followers = sb_vector_of(sizeof(run_follower *))};
+    run_recorder_begin(&recorder);
     sb_status status = launch_and_wait(options, &folders, &recorder, &group, result, error);
     if (status == SB_OK) {
         run_recorder_finish(&recorder);
+        result->folder_was_removed = recorder.was_removed;
         /* The target may have removed it. */
         status = sb_folder_make(folders.processes, error);
     }

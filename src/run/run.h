@@ -75,16 +75,18 @@ typedef struct sb_run_process {
     uint64_t operations; /* messages about operations and signposts among them */
     uint64_t lost;       /* events that the program could not record, by its own account */
     int64_t span_ns;
+    int64_t seen_ns; /* when its recording was first seen, by sb_clock_ns */
 } sb_run_process;
 
 typedef struct sb_run_result {
-    int wait_status;        /* of the target, as wait gives it */
-    bool is_python;         /* the target was run by the Python package */
-    bool lacks_package;     /* it is Python's, but the package is not there */
-    double seconds;         /* from launch to end of the target */
-    size_t ended_by_us;     /* processes that were left over and told to end */
-    sb_vector processes;    /* sb_run_process */
-    const char *trace_path; /* of the main one; NULL: nothing was recorded */
+    int wait_status;         /* of the target, as wait gives it */
+    bool is_python;          /* the target was run by the Python package */
+    bool lacks_package;      /* it is Python's, but the package is not there */
+    double seconds;          /* from launch to end of the target */
+    size_t ended_by_us;      /* processes that were left over and told to end */
+    bool folder_was_removed; /* while the target ran: what was recorded may have gone with it */
+    sb_vector processes;     /* sb_run_process, in the order in which their recordings began */
+    const char *trace_path;  /* of the main one; NULL: nothing was recorded */
     sb_arena arena;
 } sb_run_result;
 

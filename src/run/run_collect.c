@@ -37,14 +37,18 @@ static sb_status write_trace(const sb_trace *trace, const char *path, sb_error *
     return sb_output_finish(&output, error);
 }
 
-static sb_status convert(const run_file *recording, sb_run_process *process, sb_error *error) {
-    char path[64];
+static sb_status convert(const run_file *recording, const char *folder, sb_run_process *process,
+                         sb_error *error) {
+    char path[4096];
     sb_file file;
     sb_trace *trace = NULL;
     sb_capture_report report = {0};
     sb_error damage = {0};
     /* Through the descriptor, since the name may be gone. */
-    snprintf(path, sizeof path, "/proc/self/fd/%d", recording->descriptor);
+    if (recording->descriptor >= 0)
+        snprintf(path, sizeof path, "/proc/self/fd/%d", recording->descriptor);
+    else
+        snprintf(path, sizeof path, "%s/%s", folder, recording->name);
     SB_TRY(sb_file_open(&file, path, error));
     const sb_trace_bound bound = {.bytes = (uint64_t)MEMORY_MIB << 20};
     const sb_capture_recover_options options = {.bound = &bound, .file = &file, .has_ended = true};
@@ -65,16 +69,19 @@ static pid_t process_of(const char *name) {
     return dash == NULL ? 0 : (pid_t)strtol(dash + 1, NULL, 10);
 }
 
-static void collect_file(const run_file *file, const char *folder, sb_run_process *process) {
+static void collect_file(run_file *file, const char *folder, sb_run_process *process) {
     sb_error error = {0};
     const size_t stem = sb_slice_find(sb_slice_of(file->name), ".rec");
     const char *copy =
         file->name + stem + strlen(".rec"); /* ".2": of another copy of the library */
     process->process_id = process_of(file->name);
+    process->seen_ns = file->seen_ns;
     snprintf(process->program, sizeof process->program, "%.*s", (int)stem, file->name);
     snprintf(process->path, sizeof process->path, "%s/%.*s%s.tracy", folder, (int)stem, file->name,
              copy);
-    if (convert(file, process, &error) == SB_OK) {
+    const sb_status status = convert(file, folder, process, &error);
+    run_file_close(file);
+    if (status == SB_OK) {
         char recording[4096];
         snprintf(recording, sizeof recording, "%s/%s", folder, file->name);
         unlink(recording);
@@ -88,6 +95,7 @@ static void collect_file(const run_file *file, const char *folder, sb_run_proces
 
 static void collect_follower(const run_follower *follower, sb_run_process *process) {
     process->process_id = follower->process;
+    process->seen_ns = follower->seen_ns;
     snprintf(process->path, sizeof process->path, "%s", follower->path);
     if (follower->trace != NULL)
         describe(follower->trace, &follower->report, process);
@@ -130,6 +138,12 @@ static void choose_main(sb_run_result *result, const char *logs) {
     result->trace_path = sb_arena_format(&result->arena, "%s", best->path).data;
 }
 
+static int by_time(const void *a, const void *b) {
+    const int64_t first = ((const sb_run_process *)a)->seen_ns;
+    const int64_t second = ((const sb_run_process *)b)->seen_ns;
+    return first == second ? 0 : first > second ? 1 : -1;
+}
+
 void run_collect(run_recorder *recorder, const char *logs, pid_t target, sb_run_result *result) {
     for (size_t i = 0; i < recorder->files.count; i++)
         collect_file(sb_vector_at(&recorder->files, i), recorder->folder,
@@ -137,6 +151,8 @@ void run_collect(run_recorder *recorder, const char *logs, pid_t target, sb_run_
     for (size_t i = 0; i < recorder->followers.count; i++)
         collect_follower(*(run_follower **)sb_vector_at(&recorder->followers, i),
                          sb_vector_push(&result->processes));
+    if (result->processes.count > 1)
+        qsort(result->processes.data, result->processes.count, sizeof(sb_run_process), by_time);
     for (size_t i = 0; i < result->processes.count; i++) {
         sb_run_process *each = sb_vector_at(&result->processes, i);
         each->is_target = each->process_id == target;

@@ -97,6 +97,9 @@ sb_status run_launch(const run_target *target, run_group *group, sb_error *error
     if (group->target > 0)
         waitpid(group->target, NULL, 0);
     run_group_close(group);
+    if (reason == ENOENT && access(target->path, F_OK) == 0)
+        SB_FAIL(error, SB_ERR_IO,
+                "%s cannot be started: the interpreter that it names is not there", target->path);
     SB_FAIL(error, SB_ERR_IO, "%s cannot be started: %s", target->path, strerror(reason));
 }
 
@@ -132,10 +135,10 @@ static void pass_on(run_group *group, int signal_number) {
         group->told_to_end_ns = sb_clock_ns();
 }
 
-void run_group_wait(run_group *group, int timeout_ms) {
-    struct pollfd polled = {group->signals, POLLIN, 0};
+void run_group_wait(run_group *group, int other, int timeout_ms) {
+    struct pollfd polled[] = {{group->signals, POLLIN, 0}, {other, POLLIN, 0}};
     struct signalfd_siginfo info;
-    poll(&polled, 1, timeout_ms);
+    poll(polled, sizeof polled / sizeof polled[0], timeout_ms);
     while (read(group->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo != SIGCHLD)
             pass_on(group, (int)info.ssi_signo);
@@ -172,7 +175,7 @@ static bool wait_for_all(run_group *group, int patience_ms) {
     while (signal_left(0) > 0) {
         if (sb_clock_ns() > end)
             return false;
-        run_group_wait(group, STEP_MS);
+        run_group_wait(group, -1, STEP_MS);
     }
     return true;
 }

@@ -60,8 +60,11 @@ typedef struct run_group {
 } run_group;
 
 sb_status run_launch(const run_target *target, run_group *group, sb_error *error);
-/* Waits up to the time for signals; passes them on, takes leave of children that have ended. */
-void run_group_wait(run_group *group, int timeout_ms);
+/*
+ * Waits up to the time for signals, or for something to read from `other` (-1: nothing); passes
+ * signals on, takes leave of children that have ended.
+ */
+void run_group_wait(run_group *group, int other, int timeout_ms);
 /* Ends what is left, first politely. How many were still there. */
 size_t run_group_end(run_group *group);
 /* Takes back terminal and signals. */
@@ -72,13 +75,17 @@ void run_group_close(run_group *group);
 /* A file of libstrobe's, held open so that it stays ours even if its name is removed. */
 typedef struct run_file {
     char name[256];
-    int descriptor;
+    int descriptor; /* -1: there were too many to hold; its name leads to it */
+    int64_t seen_ns;
 } run_file;
+
+void run_file_close(run_file *file);
 
 /* A program with Tracy's client. */
 typedef struct run_follower {
     pthread_t thread;
     pid_t process;
+    int64_t seen_ns;
     uint64_t inode;
     char path[4096];
     sb_capture_options options;
@@ -92,12 +99,16 @@ typedef struct run_follower {
 
 typedef struct run_recorder {
     const char *folder;
+    int watch;        /* tells of files in the folder; -1: nobody does */
+    int64_t gone_ns;  /* when the folder was removed; 0: it is there */
+    bool was_removed; /* ever */
     uint16_t first_port;
     uint16_t last_port;
     sb_vector files;     /* run_file */
     sb_vector followers; /* run_follower * */
 } run_recorder;
 
+void run_recorder_begin(run_recorder *recorder);
 /* Looks for new recording files and new programs that listen. */
 void run_recorder_look(run_recorder *recorder);
 /* Ends the recordings of programs, once these are gone. */

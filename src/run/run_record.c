@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -26,22 +28,90 @@ static bool has_file(const run_recorder *recorder, const char *name) {
     return false;
 }
 
-static void look_for_files(run_recorder *recorder) {
+/* Half of the descriptors that we may have are for recordings; the rest are found by name. */
+static bool may_hold_another(const run_recorder *recorder) {
+    struct rlimit limit = {.rlim_cur = 0};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return recorder->files.count < limit.rlim_cur / 2;
+}
+
+static void take_file(run_recorder *recorder, const char *name) {
+    char path[4096];
+    if (!sb_slice_contains(sb_slice_of(name), ".rec") || has_file(recorder, name))
+        return;
+    run_file *found = sb_vector_push(&recorder->files);
+    *found = (run_file){.descriptor = -1, .seen_ns = sb_clock_ns()};
+    snprintf(found->name, sizeof found->name, "%s", name);
+    snprintf(path, sizeof path, "%s/%s", recorder->folder, name);
+    if (may_hold_another(recorder))
+        found->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void list_files(run_recorder *recorder) {
     DIR *directory = opendir(recorder->folder);
     if (directory == NULL)
         return;
-    for (const struct dirent *entry = readdir(directory); entry != NULL;
-         entry = readdir(directory)) {
-        if (!sb_slice_contains(sb_slice_of(entry->d_name), ".rec") ||
-            has_file(recorder, entry->d_name))
-            continue;
-        run_file found = {0};
-        snprintf(found.name, sizeof found.name, "%s", entry->d_name);
-        found.descriptor = openat(dirfd(directory), entry->d_name, O_RDONLY | O_CLOEXEC);
-        if (found.descriptor >= 0)
-            *(run_file *)sb_vector_push(&recorder->files) = found;
-    }
+    for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory))
+        take_file(recorder, entry->d_name);
     closedir(directory);
+}
+
+/* The kernel names files as they appear; without its help they are looked for each time. */
+static void watch_folder(run_recorder *recorder) {
+    const uint32_t events = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR;
+    if (recorder->watch < 0)
+        recorder->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (recorder->watch >= 0 && inotify_add_watch(recorder->watch, recorder->folder, events) < 0) {
+        close(recorder->watch);
+        recorder->watch = -1;
+    }
+    list_files(recorder);
+}
+
+static void take_event(run_recorder *recorder, const struct inotify_event *event) {
+    if ((event->mask & IN_Q_OVERFLOW) != 0)
+        list_files(recorder);
+    else if (event->len > 0)
+        take_file(recorder, event->name);
+}
+
+static void read_events(run_recorder *recorder) {
+    char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+    for (ssize_t size = read(recorder->watch, buffer, sizeof buffer); size > 0;
+         size = read(recorder->watch, buffer, sizeof buffer)) {
+        size_t at = 0;
+        while (at < (size_t)size) {
+            const struct inotify_event *event = (const void *)(buffer + at);
+            take_event(recorder, event);
+            at += sizeof *event + event->len;
+        }
+    }
+}
+
+/*
+ * A program may remove the folder. What is open stays ours; what comes after needs the folder
+ * again, but not before whoever removes it has come to an end with what is around it.
+ */
+static void restore_folder(run_recorder *recorder) {
+    const int64_t patience_ns = 100000000;
+    if (access(recorder->folder, F_OK) == 0)
+        return;
+    recorder->was_removed = true;
+    if (recorder->gone_ns == 0)
+        recorder->gone_ns = sb_clock_ns();
+    if (sb_clock_ns() - recorder->gone_ns < patience_ns)
+        return;
+    recorder->gone_ns = 0;
+    if (sb_folder_make(recorder->folder, NULL) == SB_OK)
+        watch_folder(recorder);
+}
+
+static void look_for_files(run_recorder *recorder) {
+    if (recorder->watch >= 0)
+        read_events(recorder);
+    else
+        list_files(recorder);
+    restore_folder(recorder);
 }
 
 /* ---- programs that listen ---- */
@@ -63,6 +133,7 @@ static void add_follower(run_recorder *recorder, const run_listener *listener, p
     run_follower *follower = sb_alloc_zeroed(1, sizeof *follower);
     run_process_name(process, name);
     follower->process = process;
+    follower->seen_ns = sb_clock_ns();
     follower->inode = listener->inode;
     snprintf(follower->path, sizeof follower->path, "%s/%s-%d.tracy", recorder->folder, name,
              (int)process);
@@ -110,6 +181,10 @@ static void look_for_listeners(run_recorder *recorder) {
     sb_vector_free(&processes);
 }
 
+void run_recorder_begin(run_recorder *recorder) {
+    watch_folder(recorder);
+}
+
 void run_recorder_look(run_recorder *recorder) {
     look_for_files(recorder);
     if (recorder->first_port != 0)
@@ -134,9 +209,17 @@ void run_recorder_finish(run_recorder *recorder) {
     }
 }
 
+void run_file_close(run_file *file) {
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    file->descriptor = -1;
+}
+
 void run_recorder_free(run_recorder *recorder) {
     for (size_t i = 0; i < recorder->files.count; i++)
-        close(((run_file *)sb_vector_at(&recorder->files, i))->descriptor);
+        run_file_close(sb_vector_at(&recorder->files, i));
+    if (recorder->watch >= 0)
+        close(recorder->watch);
     for (size_t i = 0; i < recorder->followers.count; i++) {
         run_follower *follower = *(run_follower **)sb_vector_at(&recorder->followers, i);
         sb_trace_free(follower->trace);

@@ -46,21 +46,38 @@ static const char *find_python(sb_arena *arena) {
     return found != NULL ? found : find_command(arena, "python");
 }
 
-/* The first line of a script, such as pytest's: is its interpreter a Python? */
-static bool is_python_script(const char *path) {
-    char line[256] = "";
+/* What a file is, as its name and its first bytes tell. */
+typedef enum file_kind {
+    FILE_BINARY,
+    FILE_PYTHON, /* a script, what it is compiled to, or a folder or archive with __main__.py */
+    FILE_SCRIPT, /* of another interpreter, which its first line names */
+    FILE_TEXT,   /* names no interpreter */
+} file_kind;
+
+static file_kind kind_of_bytes(sb_slice bytes) {
+    sb_slice rest;
+    const sb_slice first = sb_slice_cut(bytes, '\n', &rest);
+    if (sb_slice_starts_with(first, "#!"))
+        return sb_slice_contains(first, "python") ? FILE_PYTHON : FILE_SCRIPT;
+    if (sb_slice_starts_with(bytes, "PK\003\004"))
+        return FILE_PYTHON;
+    return bytes.size > 0 && memchr(bytes.data, '\0', bytes.size) != NULL ? FILE_BINARY : FILE_TEXT;
+}
+
+static file_kind kind_of_file(sb_arena *arena, const char *path) {
+    char bytes[256];
     const sb_slice name = sb_slice_of(path);
     if (sb_slice_ends_with(name, ".py") || sb_slice_ends_with(name, ".pyc"))
-        return true;
+        return FILE_PYTHON;
+    if (sb_folder_is(path))
+        return access(sb_arena_format(arena, "%s/__main__.py", path).data, F_OK) == 0 ? FILE_PYTHON
+                                                                                      : FILE_BINARY;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return false;
-    const ssize_t size = read(file, line, sizeof line - 1);
+        return FILE_BINARY; /* a program may be executed without being read */
+    const ssize_t size = read(file, bytes, sizeof bytes);
     close(file);
-    sb_slice rest;
-    const sb_slice text = {line, size > 0 ? (size_t)size : 0};
-    const sb_slice first = sb_slice_cut(text, '\n', &rest);
-    return sb_slice_starts_with(first, "#!") && sb_slice_contains(first, "python");
+    return kind_of_bytes((sb_slice){bytes, size > 0 ? (size_t)size : 0});
 }
 
 /* ---- the Python package ---- */
@@ -68,6 +85,7 @@ static bool is_python_script(const char *path) {
 typedef struct python_package {
     bool is_there;
     const char *folder; /* for PYTHONPATH; NULL: the interpreter finds it by itself */
+    const char *site;   /* what Python processes load that are not started by us */
 } python_package;
 
 /*
@@ -83,11 +101,14 @@ static python_package find_package(sb_arena *arena) {
     self[size] = '\0';
     *strrchr(self, '/') = '\0';
     if (access(sb_arena_format(arena, "%s/../_run.py", self).data, F_OK) == 0)
-        return (python_package){.is_there = true};
+        return (python_package){.is_there = true,
+                                .site = sb_arena_format(arena, "%s/../_site", self).data};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const char *folder = sb_arena_format(arena, "%s/%s", self, places[i]).data;
         if (access(sb_arena_format(arena, "%s/tracy/_run.py", folder).data, F_OK) == 0)
-            return (python_package){.is_there = true, .folder = folder};
+            return (python_package){.is_there = true,
+                                    .folder = folder,
+                                    .site = sb_arena_format(arena, "%s/tracy/_site", folder).data};
     }
     return (python_package){0};
 }
@@ -137,22 +158,45 @@ static sb_status use_python(const sb_run_options *options, bool has_package, sb_
     return SB_OK;
 }
 
+/* As a shell starts it, but that Python's scripts need not be executable. */
+static sb_status use_file(const sb_run_options *options, bool has_package, sb_arena *arena,
+                          run_target *target, sb_vector *arguments, sb_error *error) {
+    const char *path = find_target(arena, target->name);
+    if (path == NULL)
+        SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: there is no such program or script", target->name);
+    const file_kind kind = kind_of_file(arena, path);
+    const bool runs = is_executable(path);
+    if (kind == FILE_PYTHON || (kind == FILE_TEXT && !runs)) {
+        SB_TRY(use_python(options, has_package, arena, target, arguments, error));
+        add(arguments, path);
+        return SB_OK;
+    }
+    if (sb_folder_is(path))
+        SB_FAIL(error, SB_ERR_USAGE, "%s is a folder without __main__.py, not a program", path);
+    if (!runs)
+        SB_FAIL(error, SB_ERR_IO, "%s may not be executed; 'chmod +x' allows it", path);
+    target->path = path;
+    if (kind == FILE_TEXT) {
+        target->path = "/bin/sh";
+        add(arguments, "sh");
+        add(arguments, path);
+    } else {
+        add(arguments, target->name);
+    }
+    return SB_OK;
+}
+
 static sb_status make_command(const sb_run_options *options, bool has_package, sb_arena *arena,
                               run_target *target, sb_vector *arguments, sb_error *error) {
     assert(options->command_count > 0);
-    const char *first = options->command[0];
-    const char *path = options->is_module ? first : find_target(arena, first);
-    target->name = first;
-    if (path == NULL)
-        SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: there is no such program or script", first);
-    if (!options->is_module && sb_folder_is(path))
-        SB_FAIL(error, SB_ERR_USAGE, "%s is a folder, not a program", first);
-    if (options->is_module || is_python_script(path) || !is_executable(path)) {
+    target->name = options->command[0];
+    if (target->name[0] == '\0')
+        SB_FAIL(error, SB_ERR_USAGE, "the name of the program is empty");
+    if (options->is_module) {
         SB_TRY(use_python(options, has_package, arena, target, arguments, error));
-        add(arguments, path);
+        add(arguments, target->name);
     } else {
-        target->path = path;
-        add(arguments, first);
+        SB_TRY(use_file(options, has_package, arena, target, arguments, error));
     }
     for (size_t i = 1; i < options->command_count; i++)
         add(arguments, options->command[i]);
@@ -181,12 +225,27 @@ static void set_variable(sb_vector *environment, sb_arena *arena, const char *na
         add(environment, sb_arena_format(arena, "%s=%s", name, value).data);
 }
 
-static void add_package(sb_vector *environment, sb_arena *arena, const char *folder) {
+/*
+ * Lets Python find the package. The runner of a Python target tells the processes that this one
+ * starts; behind other programs, such as a shell, we have to do it.
+ */
+static void add_package(const sb_run_options *options, const python_package *package,
+                        bool is_python, sb_vector *environment, sb_arena *arena) {
     const char *before = getenv("PYTHONPATH");
-    const bool is_empty = before == NULL || before[0] == '\0';
-    set_variable(
-        environment, arena, "PYTHONPATH",
-        sb_arena_format(arena, "%s%s%s", folder, is_empty ? "" : ":", is_empty ? "" : before).data);
+    const char *parts[] = {is_python ? NULL : package->site, package->folder, before};
+    const char *path = "";
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i] != NULL && parts[i][0] != '\0')
+            path =
+                sb_arena_format(arena, "%s%s%s", path, path[0] == '\0' ? "" : ":", parts[i]).data;
+    }
+    if (path[0] != '\0')
+        set_variable(environment, arena, "PYTHONPATH", path);
+    if (!is_python)
+        set_variable(environment, arena, "STROBE_PYTHON",
+                     sb_arena_format(arena, "%s%s", options->lines ? "--lines " : "",
+                                     options->partial ? "--partial" : "")
+                         .data);
 }
 
 /* How both kinds of clients are told to record; a reader of another kind is to find nothing. */
@@ -220,8 +279,8 @@ sb_status run_target_find(const sb_run_options *options, const char *processes_f
     for (char **entry = environ; *entry != NULL; entry++)
         add(&environment, *entry);
     add_recording(options, processes_folder, &environment, arena);
-    if (package.folder != NULL)
-        add_package(&environment, arena, package.folder);
+    if (package.is_there)
+        add_package(options, &package, target->is_python, &environment, arena);
     for (size_t i = 0; i < options->variable_count; i++)
         set_variable(&environment, arena, options->variables[i].name, options->variables[i].value);
     target->arguments = finish_list(&arguments);

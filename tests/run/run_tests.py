@@ -209,6 +209,24 @@ class Faults(Run):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.zones(), 100)
 
+    def test_nothing_is_lost_by_a_folder_that_is_removed_at_once(self) -> None:
+        done = self.run_strobe("sh", "-c", f"{TYPED}; rm -rf generated; sleep 0.5; {TYPED}")
+        self.assertEqual([p["zones"] for p in self.session()["programs"]], [100, 100], done.stderr)
+        self.assertIn("was removed while", done.stderr)
+
+    def test_more_processes_than_descriptors_are_recorded(self) -> None:
+        done = subprocess.run(["sh", "-c", f"ulimit -n 24; exec {shlex.quote(str(STROBE))} run sh -c "
+                               f"'for i in $(seq 40); do {TYPED}; done'"],
+                              cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=LIMIT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([p["zones"] for p in self.session()["programs"]], [100] * 40)
+
+    def test_a_limit_for_files_does_not_end_the_program(self) -> None:
+        done = subprocess.run(["bash", "-c", f"ulimit -f 1; exec {shlex.quote(str(STROBE))} run {TYPED}"],
+                              cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=LIMIT_S)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("cannot record", done.stderr)
+
     def test_gigabytes_of_output_go_through(self) -> None:
         with open(os.devnull, "wb") as nothing:
             rc = subprocess.run([STROBE, "run", SUBJECT, "chatter"], cwd=self.folder, stdout=nothing, timeout=LIMIT_S,
@@ -252,6 +270,30 @@ class Faults(Run):
         done = self.run_strobe("./nowhere")
         self.assertEqual(done.returncode, 1)
         self.assertIn("./nowhere", done.stderr)
+        self.assertEqual(self.run_strobe("").returncode, 2)
+
+    def test_what_cannot_be_executed_is_named(self) -> None:
+        (self.folder / "plain").write_bytes(b"\x7fELF\0")
+        self.assertIn("may not be executed", self.run_strobe("./plain").stderr)
+        (self.folder / "folder").mkdir()
+        self.assertIn("is a folder", self.run_strobe("./folder").stderr)
+        script = self.folder / "script"
+        script.write_text("#!/nowhere/interpreter\n")
+        script.chmod(0o755)
+        self.assertIn("interpreter that it names", self.run_strobe("./script").stderr)
+
+    def test_an_executable_text_is_for_the_shell(self) -> None:
+        script = self.folder / "script"
+        script.write_text(f"{TYPED}\necho $1\n")
+        script.chmod(0o755)
+        done = self.run_strobe("./script", "argument")
+        self.assertIn("argument\n", done.stdout)
+        self.assertEqual(self.zones(), 100)
+
+    def test_the_next_command_can_be_pasted(self) -> None:
+        done = self.run_strobe("-o", "it's a folder", SUBJECT)
+        line = next(line for line in done.stdout.splitlines() if line.startswith("Next: "))
+        self.assertTrue(Path(shlex.split(line)[3]).is_file(), line)
 
     def test_a_full_disk_is_told(self) -> None:
         if not os.path.ismount("/dev/shm") or os.geteuid() != 0:
