@@ -110,7 +110,8 @@ PyMethodDef native_methods[] = {
     {"trace_start", native_trace_start, METH_O, "trace_start(lines): records functions."},
     {"trace_attach", native_trace_attach, METH_VARARGS,
      "A profile function that makes its thread one that is traced."},
-    {"trace_stop", native_trace_stop, METH_NOARGS, "Records functions no more."},
+    {"trace_stop", native_trace_stop, METH_NOARGS,
+     "Records functions no more; false: the program had stopped it before."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -77,6 +77,7 @@ bool native_add_zone_type(PyObject *module);
 
 /* From now on functions (and lines) of this thread are recorded; by monitoring, of all threads. */
 PyObject *native_trace_start(PyObject *self, PyObject *lines);
+/* False: a profile function of the program's has taken the place of ours in the meantime. */
 PyObject *native_trace_stop(PyObject *self, PyObject *unused);
 /* A profile function for threading.setprofile: makes the new thread one that is traced. */
 PyObject *native_trace_attach(PyObject *self, PyObject *args);

@@ -180,7 +180,7 @@ PyObject *native_trace_stop(PyObject *self, PyObject *unused) {
             return NULL;
         tool = NO_TOOL;
     }
-    Py_RETURN_NONE;
+    Py_RETURN_TRUE;
 }
 
 PyObject *native_trace_attach(PyObject *self, PyObject *args) {

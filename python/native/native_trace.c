@@ -82,10 +82,13 @@ PyObject *native_trace_attach(PyObject *self, PyObject *args) {
 PyObject *native_trace_stop(PyObject *self, PyObject *unused) {
     (void)self;
     (void)unused;
-    PyEval_SetProfile(NULL, NULL);
-    if (wants_lines)
+    const PyThreadState *state = PyThreadState_Get();
+    const bool is_ours = state->c_profilefunc == on_event;
+    if (is_ours)
+        PyEval_SetProfile(NULL, NULL);
+    if (state->c_tracefunc == on_line)
         PyEval_SetTrace(NULL, NULL);
-    Py_RETURN_NONE;
+    return PyBool_FromLong(is_ours);
 }
 
 #endif

@@ -14,6 +14,8 @@
 
 ``python -m tracy [OPTIONS] script.py`` (the same as ``strobe run``) records a whole program. Without
 a recorder every call here costs next to nothing: programs may keep them.
+
+For pytest, which would warn that the plugin's package is loaded already: PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations

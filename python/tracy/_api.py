@@ -169,7 +169,8 @@ def start_tracing(lines: bool) -> None:
     _native.trace_start(lines)
 
 
-def stop_tracing() -> None:
-    _native.trace_stop()
+def stop_tracing() -> bool:
+    """False if the program has set a profile function of its own, and functions were recorded up to then."""
     if not _native.traces_all_threads:
         threading.setprofile(None)  # type: ignore[arg-type]
+    return _native.trace_stop()

@@ -10,6 +10,7 @@ import os
 import runpy
 import sys
 import types
+import zipfile
 from typing import NoReturn
 
 from tracy import _api
@@ -23,6 +24,10 @@ def _take_options(arguments: list[str]) -> tuple[set[str], list[str]]:
 
 def _run_script(path: str) -> None:
     """As the interpreter runs a script: as __main__, with its folder first in sys.path."""
+    if os.path.isdir(path) or path.endswith(".pyc") or zipfile.is_zipfile(path):
+        del sys.path[0]
+        runpy.run_path(path, run_name="__main__")
+        return
     sys.path[0] = os.path.dirname(os.path.abspath(path))
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec")
@@ -79,8 +84,12 @@ def _begin(options: set[str]) -> None:
 
 
 def _end() -> None:
-    if Profiler.whole_program:
-        _api.stop_tracing()
+    if not Profiler.whole_program:
+        return
+    Profiler.whole_program = False
+    if not _api.stop_tracing():
+        print("tracy: functions of the main thread were recorded until the program set a profile function of its own "
+              "(sys.setprofile, cProfile); Python 3.12 and later can do both", file=sys.stderr)
 
 
 def main(arguments: list[str]) -> NoReturn:

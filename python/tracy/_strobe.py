@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -18,9 +19,15 @@ def find_own() -> Path:
     sys.exit("tracy: the strobe binary is not there; install the package again, or name it in $STROBE")
 
 
+def name_of_command() -> str:
+    """What a person types to start the binary: by its path where the shell would not find it."""
+    script = Path(sys.executable).parent / "strobe"
+    return str(script) if shutil.which("strobe") is None and script.exists() else "strobe"
+
+
 def hand_over(*arguments: str) -> NoReturn:
     """Becomes the binary, which runs Python programs with this interpreter."""
     binary = find_own()
     os.environ["PYTHON"] = sys.executable
     sys.stdout.flush()
-    os.execv(binary, ["strobe", *arguments])
+    os.execv(binary, [name_of_command(), *arguments])

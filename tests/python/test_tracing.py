@@ -273,6 +273,40 @@ class Running(Recorded):
         for name in ("child,", "other,"):
             self.assertTrue(any(f"\n{name}" in rows for rows in found), name)
 
+    def test_python_behind_a_shell_is_recorded(self) -> None:
+        script = self.write("def work(): pass\nwork()")
+        self.tracy("sh", "-c", f"{PYTHON} {script}; true")
+        self.assertIn("work", self.names())
+
+    def test_folders_archives_and_compiled_scripts_are_run(self) -> None:
+        folder = self.folder / "app"
+        folder.mkdir()
+        self.write("def work(): print(__name__)\nwork()", "app/__main__.py")
+        done = self.command(PYTHON, "-c", "import py_compile, zipfile; py_compile.compile('app/__main__.py', 'app.pyc'); "
+                            "zipfile.ZipFile('app.zip', 'w').write('app/__main__.py', '__main__.py')")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("app", "app.zip", "app.pyc"):
+            with self.subTest(name=name):
+                self.assertTrue(self.tracy(name).stdout.startswith("__main__\n"))
+                self.assertIn("work", self.names())
+
+    def test_a_profile_function_of_the_programs_own_is_left_alone(self) -> None:
+        done = self.tracy(self.write("""
+            import sys
+            def before(): pass
+            def work(): pass
+            before()
+            seen = []
+            sys.setprofile(lambda frame, event, argument: seen.append(event))
+            work()
+            assert "call" in seen
+        """))
+        self.assertIn("before", self.names())
+        if not NEW:
+            self.assertIn("profile function of its own", done.stderr)
+        else:
+            self.assertIn("work", self.names())
+
     def test_without_a_recorder_nothing_happens(self) -> None:
         script = self.write("""
             import tracy
