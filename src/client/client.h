@@ -75,7 +75,7 @@ typedef struct client_lane {
     /* Of the thread that writes. It looks at `at` and `limit` only after it has said that it is
      * writing; a signal handler that finds this gives up, and one that does not may change them. */
     bool is_writing;
-    uint64_t *at;
+    uint64_t *at;        /* stored with release order: all in front of it is the sender's to read */
     uintptr_t limit;     /* where the fast path finds no room any more; low if the clock is slow */
     uint64_t state;      /* sb_client_state as this lane last saw it */
     uint64_t generation; /* upper byte of tokens */
@@ -178,11 +178,11 @@ void client_compress_image(const void *pixels, uint16_t width, uint16_t height, 
 
 /* ---- chunks ---- */
 
-/* A zeroed chunk, or NULL and why not. `beyond`: even if the bound is reached. */
+/* A chunk with an empty head, or NULL and why not. `beyond`: even if the bound is reached. */
 sb_chunk *client_pool_take(bool beyond, sb_record_cause *cause);
 /* Is there certainly nothing to take? Cheap; for those that are about to drop an event. */
 bool client_pool_is_empty(void);
-/* Back from the sender; its sealed_words are what is not zero in it. */
+/* Back from the sender. */
 void client_pool_give(sb_chunk *chunk);
 /* Memory for chunks that will be wanted soon, so that no thread that records waits for it. */
 void client_pool_prepare(void);

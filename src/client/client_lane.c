@@ -143,23 +143,28 @@ static uintptr_t end_for_begins(const sb_chunk *chunk) {
     return (uintptr_t)(chunk->words + SB_CHUNK_WORDS - CLIENT_RESERVED_WORDS);
 }
 
+/* All in front of this place is the sender's to read. */
+static void publish_up_to(client_lane *lane, uint64_t *at) {
+    __atomic_store_n(&lane->at, at, __ATOMIC_RELEASE);
+}
+
 static void install_chunk(client_lane *lane, sb_chunk *chunk, uint64_t sequence) {
     chunk->lane = lane->id;
     chunk->sequence = sequence;
     chunk->ticks = client_now();
     chunk->magic = SB_CHUNK_MAGIC;
     sb_chunk *old = lane->chunk;
-    if (old == NULL) {
-        __atomic_store_n(&lane->first, chunk, __ATOMIC_RELEASE);
-    } else {
+    sb_chunk **link = &lane->first;
+    if (old != NULL) {
         old->sealed_words = (uint64_t)(lane->at - old->words) + 1;
         __atomic_store_n(lane->at, sb_record_stamp(chunk->ticks, SB_RECORD_END), __ATOMIC_RELEASE);
-        /* Last: from here on the old chunk is the sender's. */
-        __atomic_store_n(&old->next, chunk, __ATOMIC_RELEASE);
+        link = &old->next;
     }
     lane->chunk = chunk;
-    lane->at = chunk->words;
     lane->limit = client_clock_is_counter ? end_for_begins(chunk) : NO_ROOM;
+    publish_up_to(lane, chunk->words);
+    /* Last: who finds the new chunk finds its end, and from here on the old one is the sender's. */
+    __atomic_store_n(link, chunk, __ATOMIC_RELEASE);
 }
 
 void client_count_loss(client_lane *lane, sb_record_cause cause) {
@@ -177,7 +182,7 @@ static void tell_losses(client_lane *lane) {
         at[2] = sb_record_pair(cause, lane->thread);
         at[3] = (uint64_t)client_now();
         __atomic_store_n(at, sb_record_stamp((int64_t)at[3], SB_RECORD_LOSS), __ATOMIC_RELEASE);
-        lane->at = at + 4;
+        publish_up_to(lane, at + 4);
         __atomic_store_n(&lane->told[cause], lane->lost[cause], __ATOMIC_RELAXED);
     }
 }
@@ -241,7 +246,7 @@ uint64_t *client_record_begin(client_lane *lane, size_t words, bool must_fit) {
 
 void client_record_publish(client_lane *lane, uint64_t *at, size_t words, uint64_t stamp) {
     __atomic_store_n(at, stamp, __ATOMIC_RELEASE);
-    lane->at = at + words;
+    publish_up_to(lane, at + words);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->is_writing = false;
 }

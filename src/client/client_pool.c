@@ -12,7 +12,8 @@ enum {
 
 pthread_mutex_t client_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A free chunk is zero, or says in sealed_words how much of it is not; its link apart. */
+/* What stands in free chunks does not matter: who takes one gets an empty head, and publishes how
+ * far the words have a meaning. */
 static sb_chunk *free_chunks;
 static size_t free_count;
 static size_t chunks_made;
@@ -140,16 +141,14 @@ static bool is_short(void) {
 
 sb_chunk *client_pool_take(bool beyond, sb_record_cause *cause) {
     pthread_mutex_lock(&client_pool_lock);
-    const bool is_in_file = client_file_is_open();
-    sb_chunk *chunk = is_in_file ? client_file_take(cause) : take_from_memory(beyond, cause);
+    sb_chunk *chunk =
+        client_file_is_open() ? client_file_take(cause) : take_from_memory(beyond, cause);
     const bool is_sender_wanted = is_short();
     pthread_mutex_unlock(&client_pool_lock);
     if (is_sender_wanted)
         client_wake_sender();
-    /* Here and not when it is given back: what this thread clears is in its cache when it writes,
-     * what the sender cleared has to come over line by line. */
-    if (chunk != NULL && !is_in_file)
-        memset(chunk, 0, SB_CHUNK_HEAD_SIZE + chunk->sealed_words * sizeof chunk->words[0]);
+    if (chunk != NULL)
+        memset(chunk, 0, SB_CHUNK_HEAD_SIZE);
     return chunk;
 }
 
@@ -164,7 +163,7 @@ void client_pool_trim(void) {
     pthread_mutex_lock(&client_pool_lock);
     size_t kept = 0;
     for (sb_chunk *chunk = free_chunks; chunk != NULL; chunk = chunk->next) {
-        /* The first page holds the link; the rest is not needed, and zero when it is next used. */
+        /* The first page holds the link; the rest is not needed. */
         enum { PAGE = 4096 };
         if (kept++ >= CHUNKS_KEPT)
             madvise((char *)chunk + PAGE, SB_CHUNK_SIZE - PAGE, MADV_DONTNEED);

@@ -184,6 +184,18 @@ static void take_zones(void *context, uint32_t thread, const sb_wire_zone *zones
 
 /* ---- lanes ---- */
 
+/* How far the chunk that is being read is written: its thread is in it, or has left it for good. */
+static uint64_t published_position(const client_lane *lane) {
+    const sb_chunk *chunk = lane->reading;
+    const uint64_t *at = __atomic_load_n(&lane->at, __ATOMIC_ACQUIRE);
+    const bool is_inside = (uintptr_t)at - (uintptr_t)chunk->words <= sizeof chunk->words;
+    return is_inside ? sb_chunk_position(chunk, at) : UINT64_MAX;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 /* Translates a lane up to a position, or what is there; true if there was a whole chunk of it. */
 static bool drain_lane(sb_record_translator *translator, client_lane *lane, uint64_t position,
                        size_t chunks_max) {
@@ -199,8 +211,9 @@ static bool drain_lane(sb_record_translator *translator, client_lane *lane, uint
             lane->read_at = lane->reading->words;
             lane->record.ticks = lane->reading->ticks;
         }
-        if (sb_record_translate(translator, &lane->record, lane->reading, &lane->read_at,
-                                position) != SB_RECORD_CHUNK_ENDED)
+        const uint64_t goal = earlier(position, published_position(lane));
+        if (sb_record_translate(translator, &lane->record, lane->reading, &lane->read_at, goal) !=
+            SB_RECORD_CHUNK_ENDED)
             break;
         sb_chunk *next = __atomic_load_n(&lane->reading->next, __ATOMIC_ACQUIRE);
         if (next == NULL)

@@ -66,7 +66,7 @@ sb_zone sb_zone_open(const sb_source_location *location) {
     }
     at[1] = token;
     __atomic_store_n(at, sb_record_stamp(read_counter(), SB_RECORD_ZONE_BEGIN), __ATOMIC_RELEASE);
-    lane->at = at + 2;
+    __atomic_store_n(&lane->at, at + 2, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->is_writing = false;
     return (sb_zone){(uint32_t)state};
@@ -105,7 +105,7 @@ void sb_zone_close(sb_zone zone) {
         return;
     }
     __atomic_store_n(at, sb_record_stamp(read_counter(), SB_RECORD_ZONE_END), __ATOMIC_RELEASE);
-    lane->at = at + 1;
+    __atomic_store_n(&lane->at, at + 1, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->is_writing = false;
 }

@@ -11,11 +11,11 @@
  *               word 1..  as record_kinds.h lists them
  *               payload   bytes, padded to whole words; the low half of word 1 is their count
  *
- * Invariant: word 0 of the place behind the last record is zero until the next record stands there
- * complete. A writer fills words 1.. and the payload with plain stores and then stores word 0 with
- * release order; a reader that loads it with acquire order and finds it not zero sees all of the
- * record. So chunks are handed out zeroed, there is no other position to publish, and a process
- * that is killed leaves whole records only. The price: whoever gives a chunk back zeroes it.
+ * A writer fills words 1.. and the payload with plain stores and then stores word 0 with release
+ * order. Chunks of a file are zero before, so that whoever loads word 0 with acquire order and
+ * finds it not zero sees all of the record, and a process that is killed leaves whole records only.
+ * Chunks in memory are used again as they are, since clearing them would cost more than writing the
+ * records: there the writer says how far it is, and the reader goes no further.
  *
  * Locations and literal texts are known by tokens (their address, and in the upper byte a count of
  * unloaded libraries); a lane defines a token before it uses it. sb_record_names keeps what was
