@@ -175,6 +175,8 @@ SB_API int64_t sb_now(void);
 
 /* ---- Zones ------------------------------------------------------------------------------- */
 
+#include "zone.h"
+
 SB_API SB_DIRECT sb_zone sb_zone_open(const sb_source_location *location);
 SB_API sb_zone sb_zone_open_with_stack(const sb_source_location *location, int32_t depth);
 SB_API SB_DIRECT void sb_zone_close(sb_zone zone);
@@ -183,21 +185,24 @@ static inline int sb_is_recording(void) {
     return (uint32_t)__atomic_load_n(&sb_client_state, __ATOMIC_RELAXED) != 0;
 }
 
-/* Inline, so that a zone which nobody records costs a load and a branch. */
+/* A zone that nobody records costs a load and a branch. */
 static inline sb_zone sb_zone_begin(const sb_source_location *location) {
-    const sb_zone none = {0};
-    return sb_is_recording() ? sb_zone_open(location) : none;
+    const uint64_t state = __atomic_load_n(&sb_client_state, __ATOMIC_RELAXED);
+    const sb_zone recorded = {(uint32_t)state};
+    if (recorded.session == 0 || (SB_ZONES_IN_PLACE && sb_zone_begin_in_place(location, state)))
+        return recorded;
+    return sb_zone_open(location);
 }
 
 static inline sb_zone sb_zone_begin_with_stack(const sb_source_location *location, int32_t depth) {
     const sb_zone none = {0};
-    if (!sb_is_recording())
-        return none;
-    return depth > 0 ? sb_zone_open_with_stack(location, depth) : sb_zone_open(location);
+    if (depth <= 0)
+        return sb_zone_begin(location);
+    return sb_is_recording() ? sb_zone_open_with_stack(location, depth) : none;
 }
 
 static inline void sb_zone_end(sb_zone zone) {
-    if (zone.session != 0)
+    if (zone.session != 0 && !(SB_ZONES_IN_PLACE && sb_zone_end_in_place(zone)))
         sb_zone_close(zone);
 }
 

@@ -45,9 +45,7 @@
 enum {
     /* Places at the end of a chunk that begins leave to the ends of zones, which must not fail. */
     CLIENT_RESERVED_WORDS = 64,
-    /* In bytes, less the place for the word that ends a chunk. */
-    CLIENT_RESERVE_FOR_ENDS = 8 * (CLIENT_RESERVED_WORDS - 2),
-    CLIENT_LOCATIONS_SEEN = 512,
+    CLIENT_WORDS_TO_END = 2, /* for the word that ends a chunk */
     CLIENT_STRINGS_SEEN = 128,
     CLIENT_GENERATION_SHIFT = 56,
     CLIENT_TEXT_MAX = 65000, /* what the wire can carry of a text, with room for its neighbours */
@@ -72,15 +70,10 @@ void client_set_free(client_set *set);
 /* ---- lanes ---- */
 
 typedef struct client_lane {
-    /* Of the thread that writes. It looks at `at` and `limit` only after it has said that it is
-     * writing; a signal handler that finds this gives up, and one that does not may change them. */
-    bool is_writing;
-    uint64_t *at;        /* stored with release order: all in front of it is the sender's to read */
-    uintptr_t limit;     /* where the fast path finds no room any more; low if the clock is slow */
-    uint64_t state;      /* sb_client_state as this lane last saw it */
-    uint64_t generation; /* upper byte of tokens */
+    /* Of the thread that writes; what zones need of it comes first, see strobe/zone.h. */
+    sb_lane front;
+    uint64_t state; /* sb_client_state as this lane last saw it */
     sb_chunk *chunk;
-    uint64_t seen_locations[CLIENT_LOCATIONS_SEEN]; /* by hash: what is defined for certain */
     uint64_t seen_strings[CLIENT_STRINGS_SEEN];
     client_set defined; /* all of it, for when two share a place above */
     uint32_t id;
@@ -100,7 +93,13 @@ typedef struct client_lane {
 } client_lane;
 
 /* The lane of this thread; NULL before its first event. */
-extern _Thread_local client_lane *client_this_lane __attribute__((tls_model("initial-exec")));
+static inline client_lane *client_this_lane(void) {
+    return (client_lane *)sb_this_lane_1;
+}
+
+static inline bool client_lane_is_writing(const client_lane *lane) {
+    return lane->front.ready_for == SB_LANE_IS_WRITING;
+}
 
 /* This thread is at work for the client: what it does (allocating, for one) is not recorded. */
 extern _Thread_local bool client_is_inside __attribute__((tls_model("initial-exec")));
@@ -153,10 +152,6 @@ void client_record_stack(client_lane *lane, int32_t depth);
 uint64_t client_lane_position(const client_lane *lane);
 /* The word that says how long the three texts of a location are; the first may be absent. */
 uint64_t client_text_sizes(const sb_slice pieces[3]);
-
-static inline size_t client_location_place(uint64_t token) {
-    return (token >> 5 ^ token >> 14) % CLIENT_LOCATIONS_SEEN;
-}
 
 /* A zone's text or name from a format; long ones in memory of their own. */
 __attribute__((format(printf, 3, 0))) void

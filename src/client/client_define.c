@@ -20,8 +20,8 @@ static void mark_defined(client_lane *lane, uint64_t token) {
 }
 
 uint64_t client_location(client_lane *lane, const sb_source_location *location) {
-    const uint64_t token = (uintptr_t)location | lane->generation;
-    uint64_t *seen = &lane->seen_locations[client_location_place(token)];
+    const uint64_t token = (uintptr_t)location | lane->front.generation;
+    uint64_t *seen = &lane->front.locations[sb_lane_place(token)];
     if (*seen == token)
         return token;
     if (!is_defined(lane, token)) {
@@ -40,7 +40,7 @@ uint64_t client_location(client_lane *lane, const sb_source_location *location) 
 uint64_t client_string(client_lane *lane, const char *literal) {
     if (literal == NULL)
         return 0;
-    const uint64_t token = (uintptr_t)literal | lane->generation;
+    const uint64_t token = (uintptr_t)literal | lane->front.generation;
     uint64_t *seen = &lane->seen_strings[sb_hash_number(token) % CLIENT_STRINGS_SEEN];
     if (*seen == token)
         return token;

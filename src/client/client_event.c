@@ -177,7 +177,7 @@ static bool enter_stay(client_lane *home, client_lane *stay, const char *fiber, 
 }
 
 void sb_fiber_leave(void) {
-    client_lane *stay = client_this_lane;
+    client_lane *stay = client_this_lane();
     if (stay == NULL || stay->home == NULL)
         return;
     client_lane *home = stay->home;
@@ -191,7 +191,7 @@ void sb_fiber_leave(void) {
     remember_stay(this_fiber, stay);
     wait_for(home, stay->id, client_lane_position(stay));
     stay->home = NULL;
-    client_this_lane = home;
+    sb_this_lane_1 = &home->front;
     client_lane_release(stay);
     client_is_inside = false;
 }
@@ -207,7 +207,7 @@ void sb_fiber_enter(const char *literal, int32_t group) {
         this_fiber = literal;
         stay->home = home;
         stay->thread = home->thread;
-        client_this_lane = stay;
+        sb_this_lane_1 = &stay->front;
     } else if (stay != NULL) {
         client_lane_release(stay);
     }

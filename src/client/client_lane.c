@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Thread_local client_lane *client_this_lane __attribute__((tls_model("initial-exec")));
+__thread sb_lane *sb_this_lane_1;
 _Thread_local bool client_is_inside __attribute__((tls_model("initial-exec")));
 
 static _Thread_local uint32_t this_thread __attribute__((tls_model("initial-exec")));
@@ -29,7 +29,7 @@ enum { NO_ROOM = 8 };
 /* ---- life ---- */
 
 static void thread_ended(void *lane) {
-    client_this_lane = NULL;
+    sb_this_lane_1 = NULL;
     client_lane_release(lane);
 }
 
@@ -40,8 +40,9 @@ static client_lane *make_lane(void) {
         return NULL;
     client_lane *lane = memory;
     lane->id = lane_count++;
-    lane->at = NOWHERE;
-    lane->limit = NO_ROOM;
+    lane->front.at = NOWHERE;
+    lane->front.end_for_begins = NO_ROOM;
+    lane->front.end_for_ends = NO_ROOM;
     lane->record.is_serial = lane->id == SB_RECORD_SERIAL_LANE;
     lane->next = all_lanes;
     __atomic_store_n(&all_lanes, lane, __ATOMIC_RELEASE);
@@ -124,7 +125,7 @@ void client_lanes_forget(void) {
     free_lanes = NULL;
     memset(shared_lanes, 0, sizeof shared_lanes);
     lane_count = 0;
-    client_this_lane = NULL;
+    sb_this_lane_1 = NULL;
     this_thread = 0; /* it has another number in this process */
     if (has_key)
         pthread_setspecific(at_thread_end, NULL);
@@ -138,14 +139,11 @@ void client_lanes_stop(void) {
 
 /* ---- records ---- */
 
-/* Where begins of zones find no room any more. */
-static uintptr_t end_for_begins(const sb_chunk *chunk) {
-    return (uintptr_t)(chunk->words + SB_CHUNK_WORDS - CLIENT_RESERVED_WORDS);
-}
-
-/* All in front of this place is the sender's to read. */
-static void publish_up_to(client_lane *lane, uint64_t *at) {
-    __atomic_store_n(&lane->at, at, __ATOMIC_RELEASE);
+/* Where the records of a chunk end. Behind that is a reserve for what must fit, and the place for
+ * the word that ends a chunk. */
+static uintptr_t end_for(const sb_chunk *chunk, bool must_fit) {
+    const size_t reserved = must_fit ? CLIENT_WORDS_TO_END : CLIENT_RESERVED_WORDS;
+    return (uintptr_t)(chunk->words + SB_CHUNK_WORDS - reserved);
 }
 
 static void install_chunk(client_lane *lane, sb_chunk *chunk, uint64_t sequence) {
@@ -156,13 +154,17 @@ static void install_chunk(client_lane *lane, sb_chunk *chunk, uint64_t sequence)
     sb_chunk *old = lane->chunk;
     sb_chunk **link = &lane->first;
     if (old != NULL) {
-        old->sealed_words = (uint64_t)(lane->at - old->words) + 1;
-        __atomic_store_n(lane->at, sb_record_stamp(chunk->ticks, SB_RECORD_END), __ATOMIC_RELEASE);
+        old->sealed_words = (uint64_t)(lane->front.at - old->words) + 1;
+        __atomic_store_n(lane->front.at, sb_record_stamp(chunk->ticks, SB_RECORD_END),
+                         __ATOMIC_RELEASE);
         link = &old->next;
     }
     lane->chunk = chunk;
-    lane->limit = client_clock_is_counter ? end_for_begins(chunk) : NO_ROOM;
-    publish_up_to(lane, chunk->words);
+    if (client_clock_is_counter) {
+        lane->front.end_for_begins = end_for(chunk, false);
+        lane->front.end_for_ends = end_for(chunk, true);
+    }
+    __atomic_store_n(&lane->front.at, chunk->words, __ATOMIC_RELEASE);
     /* Last: who finds the new chunk finds its end, and from here on the old one is the sender's. */
     __atomic_store_n(link, chunk, __ATOMIC_RELEASE);
 }
@@ -177,12 +179,12 @@ static void tell_losses(client_lane *lane) {
         const uint64_t news = lane->lost[cause] - lane->told[cause];
         if (news == 0)
             continue;
-        uint64_t *at = lane->at;
+        uint64_t *at = lane->front.at;
         at[1] = news;
         at[2] = sb_record_pair(cause, lane->thread);
         at[3] = (uint64_t)client_now();
         __atomic_store_n(at, sb_record_stamp((int64_t)at[3], SB_RECORD_LOSS), __ATOMIC_RELEASE);
-        publish_up_to(lane, at + 4);
+        __atomic_store_n(&lane->front.at, at + 4, __ATOMIC_RELEASE);
         __atomic_store_n(&lane->told[cause], lane->lost[cause], __ATOMIC_RELAXED);
     }
 }
@@ -216,8 +218,7 @@ static bool next_chunk(client_lane *lane, bool must_fit) {
 static bool has_room(const client_lane *lane, size_t words, bool must_fit) {
     if (lane->chunk == NULL)
         return false;
-    const uintptr_t end = end_for_begins(lane->chunk) + (must_fit ? CLIENT_RESERVE_FOR_ENDS : 0);
-    return (uintptr_t)(lane->at + words) <= end;
+    return (uintptr_t)(lane->front.at + words) <= end_for(lane->chunk, must_fit);
 }
 
 /* Makes room if there is none; counts the loss if none can be made. */
@@ -232,23 +233,23 @@ static bool find_room(client_lane *lane, size_t words, bool must_fit) {
 }
 
 uint64_t *client_record_begin(client_lane *lane, size_t words, bool must_fit) {
-    if (lane->is_writing) {
+    if (client_lane_is_writing(lane)) {
         client_count_loss(lane, SB_RECORD_LOST_TO_SIGNAL);
         return NULL;
     }
-    lane->is_writing = true;
+    lane->front.ready_for = SB_LANE_IS_WRITING;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (find_room(lane, words, must_fit))
-        return lane->at;
-    lane->is_writing = false;
+        return lane->front.at;
+    lane->front.ready_for = lane->state;
     return NULL;
 }
 
 void client_record_publish(client_lane *lane, uint64_t *at, size_t words, uint64_t stamp) {
     __atomic_store_n(at, stamp, __ATOMIC_RELEASE);
-    publish_up_to(lane, at + words);
+    __atomic_store_n(&lane->front.at, at + words, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    lane->is_writing = false;
+    lane->front.ready_for = lane->state;
 }
 
 bool client_record_words(client_lane *lane, sb_record_kind kind, const uint64_t *words,
@@ -313,7 +314,7 @@ uint64_t client_text_sizes(const sb_slice pieces[3]) {
 }
 
 uint64_t client_lane_position(const client_lane *lane) {
-    return lane->chunk == NULL ? 0 : sb_chunk_position(lane->chunk, lane->at);
+    return lane->chunk == NULL ? 0 : sb_chunk_position(lane->chunk, lane->front.at);
 }
 
 /* ---- getting ready ---- */
@@ -339,22 +340,23 @@ static bool introduce_thread(client_lane *lane) {
 /* Brings a lane up to a state: forgets definitions of unloaded libraries, says the session. */
 static bool follow_state(client_lane *lane, uint64_t state) {
     const uint64_t generation = (state >> 32 & 0xff) << CLIENT_GENERATION_SHIFT;
-    if (lane->generation != generation) {
-        memset(lane->seen_locations, 0, sizeof lane->seen_locations);
+    if (lane->front.generation != generation) {
+        memset(lane->front.locations, 0, sizeof lane->front.locations);
         memset(lane->seen_strings, 0, sizeof lane->seen_strings);
         client_set_free(&lane->defined);
-        lane->generation = generation;
+        lane->front.generation = generation;
     }
     const uint64_t session = (uint32_t)state;
     if ((uint32_t)lane->state != session &&
         !client_record_words(lane, SB_RECORD_SESSION, &session, 1))
         return false;
     lane->state = state;
+    lane->front.ready_for = state;
     return true;
 }
 
 client_lane *client_lane_prepare(uint64_t state) {
-    client_lane *lane = client_this_lane;
+    client_lane *lane = client_this_lane();
     if (__builtin_expect(lane != NULL && lane->state == state, 1))
         return lane;
     if (client_is_inside || (uint32_t)state == 0 || (uint32_t)state == CLIENT_NOT_STARTED)
@@ -363,7 +365,10 @@ client_lane *client_lane_prepare(uint64_t state) {
     if (lane == NULL) {
         lane = client_lane_take();
         if (lane != NULL) {
-            client_this_lane = lane;
+            /* Whoever had it before was ready, this thread is not: it has not said its name. */
+            lane->state = 0;
+            lane->front.ready_for = 0;
+            sb_this_lane_1 = &lane->front;
             pthread_setspecific(at_thread_end, lane);
         }
     }

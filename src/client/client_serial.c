@@ -55,7 +55,7 @@ static client_lane *enter_lasting(void) {
     pthread_mutex_lock(&client_serial_lock);
     client_lane *lane = client_shared_lane(SB_RECORD_LASTING_LANE);
     const uint64_t state = __atomic_load_n(&sb_client_state, __ATOMIC_RELAXED);
-    lane->generation = (state >> 32 & 0xff) << CLIENT_GENERATION_SHIFT;
+    lane->front.generation = (state >> 32 & 0xff) << CLIENT_GENERATION_SHIFT;
     return lane;
 }
 

@@ -187,7 +187,7 @@ static void take_zones(void *context, uint32_t thread, const sb_wire_zone *zones
 /* How far the chunk that is being read is written: its thread is in it, or has left it for good. */
 static uint64_t published_position(const client_lane *lane) {
     const sb_chunk *chunk = lane->reading;
-    const uint64_t *at = __atomic_load_n(&lane->at, __ATOMIC_ACQUIRE);
+    const uint64_t *at = __atomic_load_n(&lane->front.at, __ATOMIC_ACQUIRE);
     const bool is_inside = (uintptr_t)at - (uintptr_t)chunk->words <= sizeof chunk->words;
     return is_inside ? sb_chunk_position(chunk, at) : UINT64_MAX;
 }

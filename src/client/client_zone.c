@@ -1,27 +1,23 @@
-/* Zones: what costs when it is on. Two stores for a begin, one for an end, beside the clock. */
+/* Zones. What costs when it is on is in strobe/zone.h; here is what is rare. */
 #include "client/client.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-
 uint64_t sb_client_state = CLIENT_NOT_STARTED;
 
 static const sb_zone no_zone = {0};
 
-/*
- * The counter, read without the question whether it is usable: where it is not, the lane never has
- * room for the fast path (see install_chunk), which so calls nothing and needs no stack.
- */
-static inline int64_t read_counter(void) {
-#if defined(__x86_64__)
-    return (int64_t)__builtin_ia32_rdtsc();
-#else
-    return client_clock_system();
-#endif
-}
+/* The interface of number 1, as programs were compiled with it. */
+_Static_assert(offsetof(sb_lane, ready_for) == 0 && offsetof(sb_lane, at) == 8 &&
+                   offsetof(sb_lane, end_for_begins) == 16 &&
+                   offsetof(sb_lane, end_for_ends) == 24 && offsetof(sb_lane, generation) == 32 &&
+                   offsetof(sb_lane, locations) == 40 && SB_LANE_LOCATIONS == 512,
+               "a lane's front stays as it is, or sb_this_lane_1 gets another number");
+_Static_assert((int)SB_LANE_ZONE_BEGIN == SB_RECORD_ZONE_BEGIN &&
+                   (int)SB_LANE_ZONE_END == SB_RECORD_ZONE_END,
+               "programs write the records that readers know");
 
 static inline uint64_t current_state(void) {
     return __atomic_load_n(&sb_client_state, __ATOMIC_RELAXED);
@@ -50,64 +46,28 @@ static __attribute__((noinline, cold)) sb_zone open_slowly(const sb_source_locat
 }
 
 sb_zone sb_zone_open(const sb_source_location *location) {
-    client_lane *lane = client_this_lane;
     const uint64_t state = current_state();
-    if (UNLIKELY(lane == NULL || lane->state != state))
-        return open_slowly(location, 0);
-    const uint64_t token = (uintptr_t)location | lane->generation;
-    if (UNLIKELY(lane->seen_locations[client_location_place(token)] != token || lane->is_writing))
-        return open_slowly(location, 0);
-    lane->is_writing = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint64_t *at = lane->at;
-    if (UNLIKELY((uintptr_t)at >= lane->limit)) {
-        lane->is_writing = false;
-        return open_slowly(location, 0);
-    }
-    at[1] = token;
-    __atomic_store_n(at, sb_record_stamp(read_counter(), SB_RECORD_ZONE_BEGIN), __ATOMIC_RELEASE);
-    __atomic_store_n(&lane->at, at + 2, __ATOMIC_RELEASE);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    lane->is_writing = false;
-    return (sb_zone){(uint32_t)state};
+    if (sb_zone_begin_in_place(location, state))
+        return (sb_zone){(uint32_t)state};
+    return open_slowly(location, 0);
 }
 
 sb_zone sb_zone_open_with_stack(const sb_source_location *location, int32_t depth) {
     return open_slowly(location, depth);
 }
 
-static __attribute__((noinline, cold)) void close_slowly(client_lane *lane) {
-    if (lane == NULL)
-        return; /* it began on another thread, and this one has recorded nothing */
+static __attribute__((noinline, cold)) void close_slowly(sb_zone zone) {
+    client_lane *lane = client_this_lane();
+    if ((uint32_t)current_state() != zone.session || lane == NULL)
+        return; /* nobody listens any more, or it began on a thread that is not this one */
     uint64_t *at = client_record_begin(lane, 1, true);
     if (at != NULL)
         client_record_publish(lane, at, 1, sb_record_stamp(client_now(), SB_RECORD_ZONE_END));
 }
 
 void sb_zone_close(sb_zone zone) {
-    if (UNLIKELY((uint32_t)current_state() != zone.session))
-        return;
-    client_lane *lane = client_this_lane;
-    if (UNLIKELY(lane == NULL)) {
-        close_slowly(lane);
-        return;
-    }
-    if (UNLIKELY(lane->is_writing)) {
-        close_slowly(lane);
-        return;
-    }
-    lane->is_writing = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint64_t *at = lane->at;
-    if (UNLIKELY((uintptr_t)at >= lane->limit + CLIENT_RESERVE_FOR_ENDS)) {
-        lane->is_writing = false;
-        close_slowly(lane);
-        return;
-    }
-    __atomic_store_n(at, sb_record_stamp(read_counter(), SB_RECORD_ZONE_END), __ATOMIC_RELEASE);
-    __atomic_store_n(&lane->at, at + 1, __ATOMIC_RELEASE);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    lane->is_writing = false;
+    if (!sb_zone_end_in_place(zone))
+        close_slowly(zone);
 }
 
 static sb_slice cut_text(const char *text, size_t size) {
