@@ -38,3 +38,24 @@ const char *sb_path_absolute(sb_arena *arena, const char *path) {
         path += 2;
     return sb_arena_format(arena, "%s/%s", here, path).data;
 }
+
+static const char *set_variable(const char *name) {
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets the environment */
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+sb_status sb_folder_cache(sb_arena *arena, const char *name, const char **path, sb_error *error) {
+    const char *own = set_variable("STROBE_CACHE");
+    const char *common = set_variable("XDG_CACHE_HOME");
+    const char *home = set_variable("HOME");
+    if (own != NULL)
+        *path = sb_arena_format(arena, "%s/%s", own, name).data;
+    else if (common != NULL)
+        *path = sb_arena_format(arena, "%s/strobe/%s", common, name).data;
+    else if (home != NULL)
+        *path = sb_arena_format(arena, "%s/.cache/strobe/%s", home, name).data;
+    else
+        SB_FAIL(error, SB_ERR_NOT_FOUND, "there is no cache folder: set STROBE_CACHE, or HOME");
+    return sb_folder_make(*path, error);
+}

@@ -15,4 +15,10 @@ bool sb_folder_is(const char *path);
 /* The path from the root on, so that it holds wherever a process goes; it need not exist. */
 const char *sb_path_absolute(sb_arena *arena, const char *path);
 
+/*
+ * A folder for what can be made again: NAME in $STROBE_CACHE, else in $XDG_CACHE_HOME/strobe, else
+ * in ~/.cache/strobe. It is made if it is not there.
+ */
+sb_status sb_folder_cache(sb_arena *arena, const char *name, const char **path, sb_error *error);
+
 #endif

@@ -371,7 +371,7 @@ static sb_status start(build *self, const build *earliest, const char *sources, 
     const char *cache = NULL;
     SB_TRY(add_flags(self, sources, error));
     SB_TRY(make_key(self, key, error));
-    SB_TRY(device_cache_folder(&self->arena, "kernels", &cache, error));
+    SB_TRY(sb_folder_cache(&self->arena, "kernels", &cache, error));
     self->folder = in_folder(self, cache, key);
     self->job->elf_path = strdup(in_folder(self, self->folder, "kernel.elf"));
     if (is_under_way(earliest, self) || is_up_to_date(self))
@@ -502,7 +502,7 @@ sb_status device_source_folder(const char **folder, sb_error *error) {
     device_key_text(&key, text);
     const char *name = sb_arena_format(&arena, "sources/%s/include/strobe", text).data;
     const char *made = NULL;
-    sb_status status = device_cache_folder(&arena, name, &made, error);
+    sb_status status = sb_folder_cache(&arena, name, &made, error);
     if (status == SB_OK) {
         snprintf(path, sizeof path, "%.*s", (int)(strlen(made) - strlen("/include/strobe")), made);
         status = lay_out(path, error);

@@ -36,27 +36,3 @@ sb_status device_make_folders(const char *path, sb_error *error) {
     }
     return SB_OK;
 }
-
-static const char *set_variable(const char *name) {
-    const char *value = getenv(name);
-    return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
-sb_status device_cache_folder(sb_arena *arena, const char *name, const char **path,
-                              sb_error *error) {
-    const char *own = set_variable("STROBE_CACHE");
-    const char *common = set_variable("XDG_CACHE_HOME");
-    const char *home = set_variable("HOME");
-    sb_slice folder;
-    if (own != NULL)
-        folder = sb_arena_format(arena, "%s/%s", own, name);
-    else if (common != NULL)
-        folder = sb_arena_format(arena, "%s/strobe/%s", common, name);
-    else if (home != NULL)
-        folder = sb_arena_format(arena, "%s/.cache/strobe/%s", home, name);
-    else
-        SB_FAIL(error, SB_ERR_NOT_FOUND,
-                "no folder to keep built kernels in: set STROBE_CACHE, or HOME");
-    *path = folder.data;
-    return device_make_folders(folder.data, error);
-}

@@ -16,9 +16,6 @@ typedef struct device_key {
 void device_key_add(device_key *key, sb_slice content);
 void device_key_text(const device_key *key, char text[DEVICE_KEY_TEXT]);
 
-/* A folder under the cache folder, created if it is not there; in the arena. */
-sb_status device_cache_folder(sb_arena *arena, const char *name, const char **path,
-                              sb_error *error);
 sb_status device_make_folders(const char *path, sb_error *error);
 
 #endif

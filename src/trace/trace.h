@@ -23,6 +23,7 @@
  *   trace_model.h    the model and the questions it answers (sb_trace, sb_track, sb_trace_stats)
  *   trace_file.h     reading and writing .tracy files (sb_trace_read, sb_trace_write)
  *   trace_export.h   the same for other viewers: Perfetto, Chrome; a summary as JSON
+ *   trace_image.h    traces as they lie in memory, in files that are mapped (sb_image)
  *   trace_csv.h      rows as tracy-csvexport gives them (sb_trace_write_csv)
  *
  *     sb_trace *trace = sb_trace_create();
@@ -42,6 +43,7 @@
 #include "trace/trace_csv.h"
 #include "trace/trace_export.h"
 #include "trace/trace_file.h"
+#include "trace/trace_image.h"
 #include "trace/trace_model.h"
 #include "trace/trace_series.h"
 #include "trace/trace_store.h"

@@ -20,6 +20,9 @@ typedef struct sb_trace_read_options {
     unsigned threads; /* that decode; 0: as many as there are processors */
     sb_file *file;    /* what the bytes are of, if its pages may be given back; else NULL */
     const sb_trace_bound *bound; /* of what the trace keeps in memory; NULL: all */
+    /* Told how many bytes of the file are behind; NULL: nobody is. */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
 } sb_trace_read_options;
 
 /*

@@ -44,6 +44,9 @@ static bool next_chunk(trace_input *input) {
     }
     if (input->file != NULL)
         sb_file_release(input->file, trace_unpack_passed(input->unpacker));
+    if (input->progress != NULL)
+        input->progress(input->progress_context, trace_unpack_passed(input->unpacker),
+                        input->file_bytes);
     input->at = (const uint8_t *)chunk.data;
     input->end = input->at + chunk.size;
     input->end_offset += chunk.size;

@@ -31,6 +31,9 @@ typedef struct trace_input {
     uint64_t chunks_left;
     trace_unpacker *unpacker;
     sb_file *file; /* whose pages are given back behind us, or NULL */
+    void (*progress)(void *context, uint64_t done, uint64_t total); /* or NULL */
+    void *progress_context;
+    uint64_t file_bytes;
     sb_output *tap;
     sb_error *error;
     uint8_t record[TRACE_INPUT_RECORD_MAX]; /* one that spans two chunks */

@@ -151,6 +151,9 @@ static sb_status attempt(sb_slice bytes, const sb_trace_read_options *options, b
         return begun;
     }
     reader.input.file = options->file;
+    reader.input.progress = options->progress;
+    reader.input.progress_context = options->progress_context;
+    reader.input.file_bytes = bytes.size;
     read_body(&reader, tenstorrent);
     sb_trace_file *file = &reader.trace->file;
     file->compression = trace_unpack_compression(unpacker) == TRACE_LZ4 ? "LZ4" : "Zstandard";

@@ -23,7 +23,7 @@ void sb_series_init(sb_series *series, size_t element_size, sb_store *store) {
 
 void sb_series_free(sb_series *series) {
     for (unsigned i = 0; i < SB_SERIES_SEGMENTS; i++) {
-        if (!is_stored(series, i))
+        if (!is_stored(series, i) && !series->is_borrowed)
             free(series->segments[i]);
     }
     *series = (sb_series){.element_size = series->element_size, .store = series->store};
@@ -32,6 +32,7 @@ void sb_series_free(sb_series *series) {
 char *sb_series_grow(sb_series *series, unsigned segment) {
     assert(series->element_size > 0);
     assert(series->segments[segment] == NULL);
+    assert(!series->is_borrowed);
     char *memory = is_stored(series, segment)
                        ? sb_store_alloc(series->store, segment_bytes(series, segment))
                        : sb_alloc_zeroed(sb_series_segment_size(segment), series->element_size);

@@ -20,6 +20,7 @@
 #define SB_TRACE_SERIES_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,7 +32,8 @@ typedef struct sb_series {
     char *segments[SB_SERIES_SEGMENTS];
     size_t element_size;
     uint64_t count;
-    sb_store *store; /* where long segments live; NULL: on the heap */
+    sb_store *store;  /* where long segments live; NULL: on the heap */
+    bool is_borrowed; /* segments are somebody else's memory: never grown nor given back */
 } sb_series;
 
 /* Where an element stands. */
