@@ -30,3 +30,31 @@ void cli_progress_end(cli_progress *progress) {
         fputs("\r\033[K", stderr);
     progress->is_shown = false;
 }
+
+cli_bar cli_bar_of(const char *what) {
+    const int64_t never = INT64_MAX;
+    return (cli_bar){.what = what,
+                     .next_ns = isatty(STDERR_FILENO)
+                                    ? sb_clock_ns() + (int64_t)FIRST_AFTER_MS * NS_PER_MS
+                                    : never};
+}
+
+void cli_bar_show(void *shown, uint64_t done, uint64_t total) {
+    enum { WIDTH = 30 };
+    cli_bar *bar = shown;
+    const int64_t now = bar->next_ns == INT64_MAX ? 0 : sb_clock_ns();
+    if (now < bar->next_ns || total == 0)
+        return;
+    const double part = done < total ? (double)done / (double)total : 1;
+    const int filled = (int)(part * WIDTH);
+    bar->next_ns = now + (int64_t)THEN_EVERY_MS * NS_PER_MS;
+    bar->is_shown = true;
+    fprintf(stderr, "\r%s [%.*s%*s] %3d %%\033[K", bar->what, filled,
+            "##############################", WIDTH - filled, "", (int)(part * 100));
+}
+
+void cli_bar_end(cli_bar *bar) {
+    if (bar->is_shown)
+        fputs("\r\033[K", stderr);
+    bar->is_shown = false;
+}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "cli/cli_progress.h"
 
 /* What a journal or a recording file holds, as if it was the trace that it would have become. */
 static sb_status open_journal(cli_trace *opened, const char *path, sb_error *error) {
@@ -29,9 +30,12 @@ sb_status cli_trace_open(cli_trace *opened, const char *path, sb_error *error) {
     SB_TRY(sb_file_open(&opened->file, path, error));
     if (sb_capture_can_recover(opened->file.text))
         return open_journal(opened, path, error);
-    const sb_trace_read_options options = {.file = &opened->file};
+    cli_bar bar = cli_bar_of("reading");
+    const sb_trace_read_options options = {
+        .file = &opened->file, .progress = cli_bar_show, .progress_context = &bar};
     sb_error reason = {0};
     const sb_status status = sb_trace_read(opened->file.text, &options, &opened->trace, &reason);
+    cli_bar_end(&bar);
     if (opened->trace == NULL)
         SB_FAIL(error, status, "%s: %s", path, reason.message);
     if (status != SB_OK) {

@@ -1,7 +1,6 @@
 /*
  * `strobe view FILE|FOLDER`: a trace in the browser.
  */
-#include <dirent.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,10 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli_perf.h"
+#include "cli/cli_progress.h"
 #include "cli/cli_view.h"
 
 extern char **environ;
@@ -28,7 +26,8 @@ enum {
     OPT_FROM,
     OPT_TO,
     OPT_LIVE,
-    OPT_OUTPUT
+    OPT_OUTPUT,
+    OPT_NO_INDEX
 };
 
 static const cli_option view_options[] = {
@@ -39,6 +38,9 @@ static const cli_option view_options[] = {
      .help = "the ops report to show with the trace, a file or a folder (default: the one in the "
              "FOLDER)",
      .takes_file = true},
+    {.id = OPT_NO_INDEX,
+     .name = "no-index",
+     .help = "read the trace itself, and keep no index of it in the cache folder"},
     {.id = OPT_LIVE,
      .name = "live",
      .heading = "While it is recorded",
@@ -107,6 +109,9 @@ static sb_status take_option(const cli_parsed_option *option, cli_view_arguments
         arguments->listen.address = option->value;
         arguments->listen.needs_token = true;
         break;
+    case OPT_NO_INDEX:
+        arguments->without_index = true;
+        break;
     case OPT_LIVE:
         arguments->is_live = true;
         break;
@@ -151,123 +156,6 @@ static sb_status take_options(const cli_parsed *parsed, cli_view_arguments *argu
     return SB_OK;
 }
 
-/* ---- inputs ---- */
-
-/* What is shown, and the memory behind it. */
-typedef struct view_inputs {
-    cli_trace opened;
-    sb_trace *empty; /* where there is an ops report but no trace */
-    cli_perf_inputs ops_files;
-    sb_perf_report *ops;
-    sb_arena arena;
-} view_inputs;
-
-static bool is_newer(const struct stat *a, const struct stat *b) {
-    if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
-        return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
-    return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
-}
-
-/* The newest .tracy file of a folder, or NULL. */
-static const char *newest_trace(sb_arena *arena, const char *folder) {
-    const char *newest = NULL;
-    struct stat newest_status = {0};
-    DIR *directory = opendir(folder);
-    if (directory == NULL)
-        return NULL;
-    for (const struct dirent *entry = readdir(directory); entry != NULL;
-         entry = readdir(directory)) {
-        struct stat status;
-        if (!sb_slice_ends_with(sb_slice_of(entry->d_name), ".tracy"))
-            continue;
-        const char *path = sb_arena_format(arena, "%s/%s", folder, entry->d_name).data;
-        if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-            continue;
-        if (newest == NULL || is_newer(&status, &newest_status)) {
-            newest = path;
-            newest_status = status;
-        }
-    }
-    closedir(directory);
-    return newest;
-}
-
-static sb_status open_ops(view_inputs *inputs, const char *path, sb_error *error) {
-    const sb_perf_options options = sb_perf_defaults();
-    SB_TRY(cli_perf_open(&inputs->ops_files, &path, 1, NULL, error));
-    return sb_perf_analyse(&options, inputs->ops_files.inputs, inputs->ops_files.count,
-                           &inputs->ops, error);
-}
-
-/* A folder may hold a trace, an ops report, or both; the report that is missing is no error. */
-static sb_status open_folder(view_inputs *inputs, const char *folder, const char *ops,
-                             sb_error *error) {
-    const char *trace = newest_trace(&inputs->arena, folder);
-    const sb_status status = open_ops(inputs, ops != NULL ? ops : folder, error);
-    const bool is_missing = ops == NULL && status == SB_ERR_NOT_FOUND;
-    if (trace == NULL && is_missing)
-        SB_FAIL(error, SB_ERR_NOT_FOUND,
-                "%s: neither a trace (*.tracy) nor an ops report (ops_perf_results*.csv) is in it",
-                folder);
-    if (status != SB_OK && !is_missing)
-        return status;
-    return trace == NULL ? SB_OK : cli_trace_open(&inputs->opened, trace, error);
-}
-
-static bool is_folder(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static sb_status open_inputs(view_inputs *inputs, const char *path, const char *ops,
-                             sb_error *error) {
-    *inputs = (view_inputs){.opened = {.file = {.kind = SB_FILE_BORROWED}}};
-    if (is_folder(path)) {
-        SB_TRY(open_folder(inputs, path, ops, error));
-    } else if (sb_slice_ends_with(sb_slice_of(path), ".csv")) {
-        SB_TRY(open_ops(inputs, path, error));
-    } else {
-        SB_TRY(cli_trace_open(&inputs->opened, path, error));
-        if (ops != NULL)
-            SB_TRY(open_ops(inputs, ops, error));
-    }
-    if (inputs->opened.trace == NULL)
-        inputs->empty = sb_trace_create();
-    return SB_OK;
-}
-
-static void close_inputs(view_inputs *inputs) {
-    sb_perf_free(inputs->ops);
-    cli_perf_close(&inputs->ops_files);
-    cli_trace_close(&inputs->opened);
-    sb_trace_free(inputs->empty);
-    sb_arena_free(&inputs->arena);
-}
-
-/* ---- progress ---- */
-
-enum { BAR_WIDTH = 30, BAR_FROM = 1000000 };
-
-/* A bar on a terminal, for traces large enough to be waited for. */
-static void show_progress(void *context, uint64_t done, uint64_t total) {
-    unsigned *shown = context;
-    if (total < BAR_FROM)
-        return;
-    const unsigned filled = (unsigned)(done * BAR_WIDTH / total);
-    if (filled == *shown)
-        return;
-    *shown = filled;
-    fprintf(stderr, "\rindexing [%.*s%*s] %3u %%", (int)filled, "##############################",
-            (int)(BAR_WIDTH - filled), "", (unsigned)(done * 100 / total));
-    if (filled == BAR_WIDTH)
-        fputs("\r\033[K", stderr);
-}
-
-static void make_index(sb_view *view) {
-    unsigned shown = UINT32_MAX;
-    sb_view_index(view, isatty(STDERR_FILENO) ? show_progress : NULL, &shown);
-}
-
 /* ---- serving ---- */
 
 static void open_browser(const char *link) {
@@ -304,16 +192,46 @@ sb_status cli_view_start(sb_view *view, const cli_view_arguments *arguments,
     return sb_output_finish(&output, error);
 }
 
+/* Keeping the index while pages are served already. */
+typedef struct keeper {
+    sb_view *view;
+    const char *path; /* of the trace; NULL: nothing is kept */
+    pthread_t thread;
+    bool has_thread;
+    bool stop; /* atomic */
+} keeper;
+
+static void *keep_index(void *context) {
+    keeper *self = context;
+    sb_error error = {0};
+    if (sb_view_keep(self->view, self->path, &self->stop, &error) != SB_OK)
+        sb_log(SB_LOG_WARNING, "the index is not kept, and will be made anew next time: %s",
+               error.message);
+    return NULL;
+}
+
+static void stop_keeping(keeper *self) {
+    __atomic_store_n(&self->stop, true, __ATOMIC_RELAXED);
+    if (self->has_thread)
+        pthread_join(self->thread, NULL);
+}
+
 /* Until someone ends it. */
-static sb_status serve(sb_view *view, const cli_view_arguments *arguments, sb_error *error) {
+static sb_status serve(sb_view *view, const char *keep_path, const cli_view_arguments *arguments,
+                       sb_error *error) {
     int caught = 0;
     sigset_t ending;
     sb_view_server *server = NULL;
+    keeper index = {.view = view, .path = keep_path};
     cli_view_block_signals();
     const sb_status status = cli_view_start(view, arguments, &server, error);
     cli_view_ending_signals(&ending);
-    if (status == SB_OK)
+    if (status == SB_OK) {
+        index.has_thread =
+            keep_path != NULL && pthread_create(&index.thread, NULL, keep_index, &index) == 0;
         sigwait(&ending, &caught);
+    }
+    stop_keeping(&index);
     sb_view_stop(server);
     return status;
 }
@@ -332,22 +250,25 @@ static sb_status write_page(sb_view *view, const sb_trace *trace,
     return sb_output_finish(&output, error);
 }
 
-static sb_status show(view_inputs *inputs, const char *path, const cli_view_arguments *arguments,
-                      sb_error *error) {
+static sb_status show(cli_view_inputs *inputs, const char *path,
+                      const cli_view_arguments *arguments, sb_error *error) {
     const char *slash = strrchr(path, '/');
     const bool has_name = slash != NULL && slash[1] != '\0';
     const sb_view_source source = {
-        .trace = inputs->empty != NULL ? inputs->empty : inputs->opened.trace,
+        .trace = inputs->trace,
+        .kept = inputs->kept,
         .name = has_name ? slash + 1 : path,
         .damage = inputs->opened.is_partial ? inputs->opened.damage : NULL,
         .version = STROBE_VERSION,
         .ops = inputs->ops,
     };
+    cli_bar bar = cli_bar_of("indexing");
     sb_view *view = sb_view_create(&source);
-    make_index(view);
+    sb_view_index(view, cli_bar_show, &bar);
+    cli_bar_end(&bar);
     const sb_status status = arguments->page != NULL
                                  ? write_page(view, source.trace, arguments, error)
-                                 : serve(view, arguments, error);
+                                 : serve(view, inputs->keep_path, arguments, error);
     sb_view_free(view);
     return status;
 }
@@ -358,13 +279,13 @@ static sb_status view_trace(const cli_parsed *parsed, int *exit_code, sb_error *
     if (arguments.is_live)
         return cli_view_live(&arguments, parsed->operand_count == 0 ? NULL : parsed->operands[0],
                              exit_code, error);
-    view_inputs inputs;
-    sb_status status = open_inputs(&inputs, parsed->operands[0], arguments.ops, error);
+    cli_view_inputs inputs;
+    sb_status status = cli_view_open(&inputs, parsed->operands[0], &arguments, error);
     if (status == SB_OK)
         status = show(&inputs, parsed->operands[0], &arguments, error);
     if (status == SB_OK && inputs.opened.is_partial)
         *exit_code = SB_EXIT_PARTIAL;
-    close_inputs(&inputs);
+    cli_view_close(&inputs);
     return status;
 }
 

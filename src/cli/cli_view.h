@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include "cli/cli_perf.h"
 #include "cli/cli_trace.h"
 #include "view/view.h"
 
@@ -18,7 +19,25 @@ typedef struct cli_view_arguments {
     const char *page;
     const char *from;
     const char *to;
+    bool without_index;
 } cli_view_arguments;
+
+/* What is shown, and the memory behind it. */
+typedef struct cli_view_inputs {
+    sb_trace *trace; /* one of those below */
+    cli_trace opened;
+    sb_view_kept *kept;
+    sb_trace *empty;       /* where there is an ops report but no trace */
+    const char *keep_path; /* the trace whose index is to be kept, or NULL */
+    cli_perf_inputs ops_files;
+    sb_perf_report *ops;
+    sb_arena arena;
+    bool without_index;
+} cli_view_inputs;
+
+sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
+                        const cli_view_arguments *arguments, sb_error *error);
+void cli_view_close(cli_view_inputs *inputs);
 
 /* Signals that end the viewer. They are taken by waiting, so that everything is put away. */
 void cli_view_ending_signals(sigset_t *ending);

@@ -51,7 +51,7 @@ static void *record(void *context) {
     return NULL;
 }
 
-static bool has_ended(live *recording, const sb_trace **trace) {
+static bool has_ended(live *recording, sb_trace **trace) {
     pthread_mutex_lock(&recording->lock);
     *trace = recording->trace;
     const bool ended = recording->has_ended;
@@ -96,8 +96,8 @@ typedef struct live_page {
     bool has_told_end;
 } live_page;
 
-static sb_status open_page(live_page *page, const sb_trace *trace,
-                           const cli_view_arguments *arguments, const char *name, sb_error *error) {
+static sb_status open_page(live_page *page, sb_trace *trace, const cli_view_arguments *arguments,
+                           const char *name, sb_error *error) {
     const sb_view_source source = {
         .trace = trace, .name = name, .version = STROBE_VERSION, .is_live = true};
     page->view = sb_view_create(&source);
@@ -123,7 +123,7 @@ static sb_status follow(live *recording, live_page *page, const cli_view_argumen
     sigset_t ending;
     cli_view_ending_signals(&ending);
     while (sigtimedwait(&ending, NULL, &tick) < 0) {
-        const sb_trace *trace = NULL;
+        sb_trace *trace = NULL;
         const bool ended = has_ended(recording, &trace);
         if (ended && trace == NULL)
             return SB_OK;

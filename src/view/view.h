@@ -15,10 +15,10 @@
  *
  * or, without a server, one file with page and data: sb_view_write_page.
  *
- * Who owns what: the source's trace and report stay the caller's and must outlive the view; texts
- * are copied. Threads: the server answers each connection in a thread of its own. Another thread
- * may add to the trace meanwhile and call sb_view_index to show what is new; all open pages are
- * told.
+ * Who owns what: the source's trace (or what was kept of it) and report stay the caller's and must
+ * outlive the view; texts are copied. Threads: the server answers each connection in a thread of
+ * its own. Another thread may add to the trace meanwhile and call sb_view_index to show what is
+ * new; all open pages are told.
  */
 #ifndef SB_VIEW_VIEW_H
 #define SB_VIEW_VIEW_H
@@ -32,9 +32,11 @@
 
 typedef struct sb_view sb_view;
 typedef struct sb_view_server sb_view_server;
+typedef struct sb_view_kept sb_view_kept;
 
 typedef struct sb_view_source {
-    const sb_trace *trace;
+    sb_trace *trace;
+    sb_view_kept *kept;        /* where the trace and its index come from; NULL: not kept */
     const char *name;          /* what the page calls it */
     const char *damage;        /* what is wrong with the file; NULL: nothing */
     const char *version;       /* of Strobe */
@@ -45,8 +47,29 @@ typedef struct sb_view_source {
 sb_view *sb_view_create(const sb_view_source *source);
 void sb_view_free(sb_view *view);
 
-/* Says how far indexing is, in zones. */
+/* Says how far something is: indexing in zones, reading in bytes. */
 typedef void (*sb_view_progress)(void *context, uint64_t done, uint64_t total);
+
+/* ---- indexes that are kept ---- */
+
+/*
+ * Opens what was kept of the trace file at path: the trace and its index, mapped from a file in
+ * the cache folder and checked. SB_ERR_NOT_FOUND: nothing was, or of an older state of the file;
+ * SB_ERR_FORMAT: it is damaged, or another version wrote it. progress counts bytes.
+ */
+sb_status sb_view_kept_open(const char *path, sb_view_progress progress, void *context,
+                            sb_view_kept **kept, sb_error *error);
+/* Its trace, to which nothing may be added. */
+sb_trace *sb_view_kept_trace(const sb_view_kept *kept);
+void sb_view_kept_free(sb_view_kept *kept);
+/*
+ * Keeps the trace and its index for the next time. It may take seconds, and others may ask the view
+ * meanwhile. Ends early, without a file, once *stop is true. Fails without harm if there is no
+ * room.
+ */
+sb_status sb_view_keep(sb_view *view, const char *path, const bool *stop, sb_error *error);
+
+/* ---- filling ---- */
 
 /* Takes in what the trace holds, or has gained since. progress may be NULL. */
 void sb_view_index(sb_view *view, sb_view_progress progress, void *context);

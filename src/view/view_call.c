@@ -52,7 +52,7 @@ sb_status view_call_window(view_call *call, view_window *window) {
     if (find_value(call, "from") == NULL)
         window->range.from = 0;
     if (find_value(call, "to") == NULL)
-        window->range.to = view_index_end(&call->view->index) + 1;
+        window->range.to = view_index_end(call->view->index) + 1;
     if (window->range.from >= window->range.to)
         window->range.to = window->range.from + 1;
     int64_t width = 1024;

@@ -113,7 +113,7 @@ sb_status view_answer_device(view_call *call) {
         if (written++ > 0)
             sb_put_char(call->body, ',');
         put_lane(call, (uint32_t)i,
-                 filter.size == 0 ? sum_lane(&call->view->index, (uint32_t)i, &window)
+                 filter.size == 0 ? sum_lane(call->view->index, (uint32_t)i, &window)
                                   : sum_filtered(track, &question));
     }
     pthread_mutex_unlock(&call->view->heavy);

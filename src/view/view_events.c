@@ -203,7 +203,7 @@ sb_status view_answer_frames(view_call *call) {
     if (sb_series_count(&trace->frame_sets) > 0) {
         const sb_frame_set *set = sb_series_at(&trace->frame_sets, (uint64_t)number);
         const uint64_t count = sb_series_count(&set->frames);
-        const int64_t horizon = view_index_end(&call->view->index);
+        const int64_t horizon = view_index_end(call->view->index);
         uint64_t i = first_at(&set->frames, window.range.from);
         for (i = i > 0 ? i - 1 : 0; i < count && written < FRAMES;) {
             const int64_t start = ((sb_frame *)sb_series_at(&set->frames, i))->start;

@@ -199,7 +199,7 @@ static void raise_pyramid(view_row *row, const sb_track *track, uint64_t changed
 
 /* ---- rows ---- */
 
-static view_row *row_of_depth(view_track *track, size_t depth) {
+view_row *view_track_row(view_track *track, size_t depth) {
     while (track->rows.count <= depth)
         init_row(sb_vector_push(&track->rows));
     return sb_vector_at(&track->rows, depth);
@@ -220,7 +220,7 @@ static void place_zone(view_track *track, uint32_t zone, size_t depth) {
         track->too_deep++;
         return;
     }
-    view_row *row = row_of_depth(track, depth);
+    view_row *row = view_track_row(track, depth);
     if (!track->is_flat) {
         sb_series_add(&row->zones, &zone);
     }
@@ -277,7 +277,7 @@ static void place_zones(view_track *track, const sb_track *zones, uint64_t to) {
             const uint32_t number = (uint32_t)(zone + i);
             const uint32_t parent = block.parent == NULL ? SB_NONE : block.parent[i] - 1;
             if (track->is_flat)
-                row_of_depth(track, 0)->count++;
+                view_track_row(track, 0)->count++;
             else
                 place_zone(track, number, enter_zone(track, number, parent));
         }
@@ -339,30 +339,58 @@ static int64_t latest_time(const view_index *index) {
     return end < 0 ? 0 : end;
 }
 
-bool view_index_extend(view_index *index, view_progress progress, void *context) {
-    pthread_rwlock_wrlock(&index->lock);
-    const sb_trace *trace = index->trace;
-    const uint64_t track_count = sb_series_count(&trace->tracks);
-    const uint64_t total =
-        progress == NULL ? 0 : sb_trace_zone_count(trace, false) + sb_trace_zone_count(trace, true);
-    uint64_t done = 0;
-    bool has_grown = index->tracks.count < track_count;
-    while (index->tracks.count < track_count) {
-        view_track *track = sb_vector_push(&index->tracks);
-        reset_track(track);
-    }
-    for (size_t i = 0; i < track_count; i++) {
-        view_track *track = sb_vector_at(&index->tracks, i);
+void view_index_add_tracks(view_index *index) {
+    const uint64_t count = sb_series_count(&index->trace->tracks);
+    while (index->tracks.count < count)
+        reset_track(sb_vector_push(&index->tracks));
+}
+
+/* Tracks that several threads take one after the other. */
+typedef struct extension {
+    view_index *index;
+    uint64_t next; /* atomic, as the next: the first track that nobody has taken */
+    uint64_t done; /* zones */
+    uint64_t total;
+    view_progress progress; /* told by the first thread */
+    void *context;
+    bool has_grown; /* atomic */
+} extension;
+
+static void extend_tracks(void *context, unsigned worker) {
+    extension *all = context;
+    for (;;) {
+        const uint64_t i = __atomic_fetch_add(&all->next, 1, __ATOMIC_RELAXED);
+        if (i >= all->index->tracks.count)
+            return;
+        view_track *track = sb_vector_at(&all->index->tracks, i);
         const uint64_t before = track->indexed;
-        extend_track(track, sb_trace_track(trace, i));
-        has_grown = has_grown || track->indexed != before;
-        done += track->indexed;
-        if (progress != NULL)
-            progress(context, done, total);
+        extend_track(track, sb_trace_track(all->index->trace, i));
+        if (track->indexed != before)
+            __atomic_store_n(&all->has_grown, true, __ATOMIC_RELAXED);
+        const uint64_t done = __atomic_add_fetch(&all->done, track->indexed, __ATOMIC_RELAXED);
+        if (worker == 0 && all->progress != NULL)
+            all->progress(all->context, done, all->total);
     }
+}
+
+bool view_index_extend(view_index *index, view_progress progress, void *context) {
+    enum { WORKERS = 8, ZONES_FOR_THREADS = 100000 };
+    pthread_rwlock_wrlock(&index->lock);
+    const size_t tracks_before = index->tracks.count;
+    view_index_add_tracks(index);
+    extension all = {.index = index,
+                     .progress = progress,
+                     .context = context,
+                     .total = sb_trace_zone_count(index->trace, false) +
+                              sb_trace_zone_count(index->trace, true)};
+    for (size_t i = 0; i < index->tracks.count; i++)
+        all.done += ((const view_track *)sb_vector_at(&index->tracks, i))->indexed;
+    const bool is_much = all.total - all.done > ZONES_FOR_THREADS;
+    all.done = 0;
+    sb_parallel(is_much ? sb_parallel_width(WORKERS) : 1, extend_tracks, &all);
     /* A zone that is open hides how far its row reaches: the end may seem to come nearer. */
     const int64_t end = latest_time(index);
-    has_grown = has_grown || end > index->end;
+    const bool has_grown = all.has_grown || index->tracks.count > tracks_before || end > index->end;
     index->end = end > index->end ? end : index->end;
     pthread_rwlock_unlock(&index->lock);
     return has_grown;

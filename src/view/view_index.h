@@ -88,6 +88,9 @@ void view_index_init(view_index *index, const sb_trace *trace);
 /* Takes in what the trace has gained. progress may be NULL. Returns whether there was any. */
 bool view_index_extend(view_index *index, view_progress progress, void *context);
 void view_index_free(view_index *index);
+/* Empty tracks for those that the trace has gained; and a row of one, added if it is not there. */
+void view_index_add_tracks(view_index *index);
+view_row *view_track_row(view_track *track, size_t depth);
 
 typedef struct view_window {
     sb_range range;

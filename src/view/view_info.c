@@ -114,7 +114,7 @@ sb_status view_answer_info(view_call *call) {
     const uint64_t revision = view_revision(call->view, &is_live);
     sb_put_format(output, "{\"revision\":%" PRIu64 ",\"live\":%s", revision,
                   is_live ? "true" : "false");
-    sb_put_format(output, ",\"end\":%" PRId64, view_index_end(&call->view->index));
+    sb_put_format(output, ",\"end\":%" PRId64, view_index_end(call->view->index));
     put_field(output, "name", call->view->name);
     put_field(output, "strobe", call->view->version);
     put_field(output, "program", info->program);
@@ -182,11 +182,11 @@ static void put_track(view_call *call, uint32_t number) {
     put_place(output, trace, track);
     put_number(output, "thread", track->thread);
     put_number(output, "zones", sb_track_zone_count(track));
-    put_number(output, "depth", view_index_depth(&call->view->index, number));
-    const uint64_t too_deep = view_index_too_deep(&call->view->index, number);
+    put_number(output, "depth", view_index_depth(call->view->index, number));
+    const uint64_t too_deep = view_index_too_deep(call->view->index, number);
     if (too_deep > 0)
         put_number(output, "tooDeep", too_deep);
-    if (view_index_extent(&call->view->index, number, &extent))
+    if (view_index_extent(call->view->index, number, &extent))
         sb_put_format(output, ",\"from\":%" PRId64 ",\"to\":%" PRId64, extent.from, extent.to);
     sb_put_char(output, '}');
 }

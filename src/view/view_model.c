@@ -1,5 +1,7 @@
 #include "view/view_model.h"
 
+#include "view/view_kept.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -12,7 +14,9 @@ sb_view *sb_view_create(const sb_view_source *source) {
     view->version = sb_arena_copy(&view->arena, sb_slice_of(source->version));
     if (source->damage != NULL)
         view->damage = sb_arena_copy(&view->arena, sb_slice_of(source->damage));
-    view_index_init(&view->index, source->trace);
+    view_index_init(&view->own_index, source->trace);
+    view->index = source->kept != NULL ? &source->kept->index : &view->own_index;
+    view->revision = source->kept != NULL ? 1 : 0;
     pthread_mutex_init(&view->heavy, NULL);
     pthread_mutex_init(&view->events, NULL);
     pthread_condattr_t monotonic;
@@ -26,7 +30,7 @@ sb_view *sb_view_create(const sb_view_source *source) {
 void sb_view_free(sb_view *view) {
     if (view == NULL)
         return;
-    view_index_free(&view->index);
+    view_index_free(&view->own_index);
     free(view->whole_stats[0]);
     free(view->whole_stats[1]);
     pthread_mutex_destroy(&view->heavy);
@@ -46,12 +50,12 @@ static void tell_pages(sb_view *view, bool ends) {
 }
 
 void sb_view_index(sb_view *view, sb_view_progress progress, void *context) {
-    if (view_index_extend(&view->index, progress, context))
+    if (view->index == &view->own_index && view_index_extend(view->index, progress, context))
         tell_pages(view, false);
 }
 
 void sb_view_end_live(sb_view *view) {
-    view_index_extend(&view->index, NULL, NULL);
+    view_index_extend(view->index, NULL, NULL);
     tell_pages(view, true);
 }
 

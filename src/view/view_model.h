@@ -10,13 +10,14 @@
 #include "view/view_index.h"
 
 struct sb_view {
-    const sb_trace *trace;
+    sb_trace *trace;
     const sb_perf_report *ops;
     sb_arena arena;
     sb_slice name;
     sb_slice damage;
     sb_slice version;
-    view_index index;
+    view_index own_index;
+    view_index *index; /* its own, or one that was kept */
     /* Questions that go through all zones are answered one after the other, so that many clients
      * cannot take all processors and all memory from the drawing. */
     pthread_mutex_t heavy;

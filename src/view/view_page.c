@@ -193,7 +193,7 @@ static sb_status put_data(const page *made, sb_error *error) {
 sb_status sb_view_write_page(sb_view *view, sb_range range, sb_output *output, sb_error *error) {
     SB_TRY(check_size(view->trace, range, error));
     page made = {.view = view, .output = output};
-    const int64_t end = view_index_end(&view->index) + 1;
+    const int64_t end = view_index_end(view->index) + 1;
     const int64_t from = range.from < 0 ? 0 : range.from;
     int64_t to = range.to > end ? end : range.to;
     to = to > from ? to : from + 1;

@@ -134,7 +134,7 @@ static void write_event(event_stream *stream, uint64_t revision) {
     const int size =
         snprintf(stream->text, sizeof stream->text,
                  "data: {\"revision\":%" PRIu64 ",\"end\":%" PRId64 ",\"live\":%s}\n\n", revision,
-                 view_index_end(&stream->server->view->index), is_live ? "true" : "false");
+                 view_index_end(stream->server->view->index), is_live ? "true" : "false");
     stream->size = (size_t)size;
     stream->sent = 0;
     stream->told = revision;

@@ -153,7 +153,7 @@ static void put_track(view_call *call, uint32_t number, const sb_vector *spans, 
     sb_output *output = call->body;
     put_u32(output, number);
     put_u32(output, (uint32_t)spans->count);
-    put_u32(output, view_index_depth(&call->view->index, number));
+    put_u32(output, view_index_depth(call->view->index, number));
     put_u32(output, 0);
     make_room(room, spans->count);
     put_span_columns(output, spans, room);
@@ -217,7 +217,7 @@ sb_status view_answer_zones(view_call *call) {
     for (size_t i = 0; i < tracks.count; i++) {
         const uint32_t number = *(uint32_t *)sb_vector_at(&tracks, i);
         sb_vector_clear(&spans);
-        if (total < VIEW_SPANS && !view_index_spans(&call->view->index, number, &window, &spans))
+        if (total < VIEW_SPANS && !view_index_spans(call->view->index, number, &window, &spans))
             is_complete = false;
         total += spans.count;
         put_track(call, number, &spans, &room, &texts);
@@ -288,7 +288,7 @@ sb_status view_answer_overview(view_call *call) {
     const uint64_t tracks = sb_series_count(&trace->tracks);
     for (uint64_t i = 0; i < tracks && i < OVERVIEW_TRACKS; i++) {
         sb_vector_clear(&spans);
-        view_index_roots(&call->view->index, (uint32_t)i, &window, &spans);
+        view_index_roots(call->view->index, (uint32_t)i, &window, &spans);
         buckets *into = &sums[sb_trace_track(trace, i)->kind == SB_TRACK_LANE];
         for (size_t k = 0; k < spans.count; k++)
             spread(into, sb_vector_at(&spans, k));

@@ -7,7 +7,7 @@
 #include "view/view_call.h"
 #include "view/view_core.h"
 
-static sb_view *view_of(const sb_trace *trace) {
+static sb_view *view_of(sb_trace *trace) {
     const sb_view_source source = {.trace = trace, .name = "test", .version = "0"};
     sb_view *view = sb_view_create(&source);
     sb_view_index(view, NULL, NULL);

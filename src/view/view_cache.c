@@ -1,0 +1,206 @@
+/*
+ * The folder of kept indexes: finding one, writing one, keeping all of them within their bound.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "view/view_kept.h"
+#include "view/view_model.h"
+
+enum {
+    ENDS_BYTES = 65536, /* that are looked at on either end of a trace */
+    ZONE_BYTES = 32,    /* a zone and its part of the index take so much at most, mostly */
+    SPARE_PARTS = 4,    /* of the free disk, one is left */
+};
+
+#define KEPT_BYTES (UINT64_C(12) << 30)
+
+/* ---- which file ---- */
+
+static sb_status stamp_of(const char *path, view_stamp *stamp, sb_error *error) {
+    struct stat status;
+    sb_file file = {.kind = SB_FILE_BORROWED};
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: is no file", path);
+    SB_TRY(sb_file_open(&file, path, error));
+    const sb_slice text = file.text;
+    const size_t end = text.size > ENDS_BYTES ? text.size - ENDS_BYTES : 0;
+    *stamp = (view_stamp){
+        .size = text.size,
+        .changed_ns =
+            (uint64_t)status.st_mtim.tv_sec * 1000000000U + (uint64_t)status.st_mtim.tv_nsec,
+        .ends = sb_hash(sb_slice_first(text, ENDS_BYTES), sb_hash(sb_slice_after(text, end), 0))};
+    sb_file_close(&file);
+    return SB_OK;
+}
+
+/* FOLDER/NAME-HASH.index, by the real path of the trace. */
+static sb_status name_kept(sb_arena *arena, const char *trace_path, const char **folder,
+                           const char **path, sb_error *error) {
+    char real[PATH_MAX];
+    if (realpath(trace_path, real) == NULL)
+        SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: %s", trace_path, strerror(errno));
+    SB_TRY(sb_folder_cache(arena, "view", folder, error));
+    const char *slash = strrchr(real, '/');
+    *path = sb_arena_format(arena, "%s/%.100s-%016" PRIx64 ".index", *folder,
+                            slash == NULL ? real : slash + 1, sb_hash(sb_slice_of(real), 0))
+                .data;
+    return SB_OK;
+}
+
+/* ---- opening ---- */
+
+void sb_view_kept_free(sb_view_kept *kept) {
+    if (kept == NULL)
+        return;
+    view_index_free(&kept->index);
+    sb_trace_free(kept->trace);
+    sb_file_close(&kept->file);
+    free(kept);
+}
+
+sb_trace *sb_view_kept_trace(const sb_view_kept *kept) {
+    return kept->trace;
+}
+
+static sb_status open_kept(sb_arena *arena, const char *trace_path, sb_view_progress progress,
+                           void *context, sb_view_kept **kept, sb_error *error) {
+    view_stamp stamp;
+    const char *folder = "";
+    const char *path = "";
+    sb_file file = {.kind = SB_FILE_BORROWED};
+    SB_TRY(name_kept(arena, trace_path, &folder, &path, error));
+    if (access(path, R_OK) != 0)
+        SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: is not there", path);
+    SB_TRY(stamp_of(trace_path, &stamp, error));
+    SB_TRY(sb_file_open(&file, path, error));
+    sb_view_kept *made = sb_alloc_zeroed(1, sizeof *made);
+    sb_error reason = {0};
+    made->file = file;
+    const sb_status status = view_kept_read(made, file.text, &stamp, progress, context, &reason);
+    if (status == SB_OK) {
+        sb_file_release(&made->file, made->file.text.size); /* until somebody looks at it */
+        utimensat(AT_FDCWD, path, NULL, 0); /* used last now */
+        *kept = made;
+        return SB_OK;
+    }
+    sb_view_kept_free(made);
+    SB_FAIL(error, status, "%s: %s", path, reason.message);
+}
+
+sb_status sb_view_kept_open(const char *trace_path, sb_view_progress progress, void *context,
+                            sb_view_kept **kept, sb_error *error) {
+    sb_arena arena = {0};
+    *kept = NULL;
+    const sb_status status = open_kept(&arena, trace_path, progress, context, kept, error);
+    sb_arena_free(&arena);
+    return status;
+}
+
+/* ---- the bound ---- */
+
+/* The file used longest ago, apart from one; NULL if there is none. *total gets the size of all. */
+static const char *oldest_kept(sb_arena *arena, const char *folder, const char *apart,
+                               uint64_t *total) {
+    const char *oldest = NULL;
+    struct timespec oldest_time = {0};
+    DIR *directory = opendir(folder);
+    *total = 0;
+    if (directory == NULL)
+        return NULL;
+    for (const struct dirent *entry = readdir(directory); entry != NULL;
+         entry = readdir(directory)) {
+        struct stat status;
+        if (!sb_slice_ends_with(sb_slice_of(entry->d_name), ".index"))
+            continue;
+        const char *path = sb_arena_format(arena, "%s/%s", folder, entry->d_name).data;
+        if (stat(path, &status) != 0)
+            continue;
+        *total += (uint64_t)status.st_size;
+        const bool is_older = status.st_mtim.tv_sec < oldest_time.tv_sec ||
+                              (status.st_mtim.tv_sec == oldest_time.tv_sec &&
+                               status.st_mtim.tv_nsec < oldest_time.tv_nsec);
+        if (strcmp(path, apart) != 0 && (oldest == NULL || is_older)) {
+            oldest = path;
+            oldest_time = status.st_mtim;
+        }
+    }
+    closedir(directory);
+    return oldest;
+}
+
+/* Removes files until all that are left and `coming` more bytes are within the bound. */
+static void keep_bound(sb_arena *arena, const char *folder, const char *apart, uint64_t coming) {
+    for (;;) {
+        uint64_t total = 0;
+        const char *oldest = oldest_kept(arena, folder, apart, &total);
+        if (total + coming <= KEPT_BYTES || oldest == NULL || unlink(oldest) != 0)
+            return;
+    }
+}
+
+/* ---- writing ---- */
+
+typedef struct keeping {
+    sb_output output;
+    const bool *stop; /* atomic */
+} keeping;
+
+/* Whoever ends the viewer does not wait until all is written. */
+static void look_whether_to_stop(void *context, uint64_t written) {
+    keeping *all = context;
+    (void)written;
+    if (__atomic_load_n(all->stop, __ATOMIC_RELAXED) && all->output.failed_errno == 0)
+        all->output.failed_errno = ECANCELED;
+}
+
+static sb_status check_room(const char *folder, uint64_t size, sb_error *error) {
+    struct statvfs disk;
+    if (size > KEPT_BYTES)
+        SB_FAIL(error, SB_ERR_LIMIT, "it would be larger than %" PRIu64 " GB", KEPT_BYTES >> 30);
+    if (statvfs(folder, &disk) != 0)
+        return SB_OK;
+    const uint64_t left = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (size > left - left / SPARE_PARTS)
+        SB_FAIL(error, SB_ERR_LIMIT, "%s: the disk has too little room for it", folder);
+    return SB_OK;
+}
+
+static sb_status keep(sb_arena *arena, sb_view *view, const char *trace_path, const bool *stop,
+                      sb_error *error) {
+    view_stamp stamp;
+    const char *folder = "";
+    const char *path = "";
+    const uint64_t zones =
+        sb_trace_zone_count(view->trace, false) + sb_trace_zone_count(view->trace, true);
+    SB_TRY(name_kept(arena, trace_path, &folder, &path, error));
+    SB_TRY(stamp_of(trace_path, &stamp, error));
+    SB_TRY(check_room(folder, zones * ZONE_BYTES, error));
+    keep_bound(arena, folder, path, zones * ZONE_BYTES);
+    keeping all = {.stop = stop};
+    SB_TRY(sb_output_to_file(&all.output, path, error));
+    sb_output_watch(&all.output, look_whether_to_stop, &all);
+    view_kept_write(view->trace, view->index, &stamp, &all.output);
+    if (__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+        sb_output_discard(&all.output);
+        return SB_OK;
+    }
+    SB_TRY(sb_output_finish(&all.output, error));
+    keep_bound(arena, folder, path, 0);
+    return SB_OK;
+}
+
+sb_status sb_view_keep(sb_view *view, const char *trace_path, const bool *stop, sb_error *error) {
+    sb_arena arena = {0};
+    const sb_status status = keep(&arena, view, trace_path, stop, error);
+    sb_arena_free(&arena);
+    return status;
+}
