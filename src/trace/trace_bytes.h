@@ -4,6 +4,7 @@
 #ifndef SB_TRACE_BYTES_H
 #define SB_TRACE_BYTES_H
 
+#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -37,10 +38,10 @@ static inline float load_float(const uint8_t *bytes) {
     return value;
 }
 
-/* The low `size` bytes of value. */
+/* The low `size` bytes of value. A copy of known size is one store; a loop over bytes is not. */
 static inline void store_le(uint8_t *bytes, uint64_t value, unsigned size) {
-    for (unsigned i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
+    const uint64_t ordered = htole64(value);
+    memcpy(bytes, &ordered, size);
 }
 
 #endif
