@@ -48,18 +48,28 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static int64_t track_end(const sb_track *track) {
+/* Issue times stand beside the times on the device. */
+static int64_t lane_end(const sb_track *track, uint64_t count) {
     int64_t end = 0;
-    const uint64_t count = sb_track_zone_count(track);
-    for (uint64_t i = 0; i < count; i++) {
-        end = later(end, sb_track_zone_start(track, (uint32_t)i));
-        end = later(end, sb_track_zone_end(track, (uint32_t)i));
-    }
     for (uint64_t i = 0; i < count; i++) {
         const int64_t *issued = sb_series_find(&track->issue_end, i);
         const int64_t *begun = sb_series_find(&track->issue_start, i);
         end = later(end, issued == NULL ? 0 : *issued);
         end = later(end, begun == NULL ? 0 : *begun);
+    }
+    return end;
+}
+
+static int64_t track_end(const sb_track *track) {
+    const uint64_t count = sb_track_zone_count(track);
+    const bool is_lane = track->kind == SB_TRACK_LANE;
+    /* Where zones come in order and all have an end, the track knows it. */
+    if (!is_lane && !track->unsorted && track->latest_end != INT64_MAX)
+        return later(0, later(track->last_start, track->latest_end));
+    int64_t end = is_lane ? lane_end(track, count) : 0;
+    for (uint64_t i = 0; i < count; i++) {
+        end = later(end, sb_track_zone_start(track, (uint32_t)i));
+        end = later(end, sb_track_zone_end(track, (uint32_t)i));
     }
     return end;
 }
