@@ -47,6 +47,20 @@ static inline void trace_pack(trace_packer *packer, uint64_t value, unsigned siz
     trace_pack_bytes(packer, bytes, size);
 }
 
+/* Where a record goes that is made of several numbers: into the chunk, or `aside` where that ends.
+ */
+static inline uint8_t *trace_pack_room(const trace_packer *packer, size_t size, uint8_t *aside) {
+    return (size_t)(packer->end - packer->at) >= size ? packer->at : aside;
+}
+
+/* The record is there. */
+static inline void trace_pack_placed(trace_packer *packer, const uint8_t *record, size_t size) {
+    if (record == packer->at)
+        packer->at += size;
+    else
+        trace_pack_bytes(packer, record, size);
+}
+
 static inline void trace_pack_u64(trace_packer *packer, uint64_t value) {
     trace_pack(packer, value, 8);
 }

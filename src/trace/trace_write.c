@@ -216,7 +216,7 @@ void sb_trace_write(const sb_trace *trace, const sb_trace_write_options *options
            writer.options.version == SB_TRACE_VERSION_0_11);
     writer.written.dropped_ops = sb_series_count(&trace->ops);
     number_strings(&writer);
-    count_zone_sources(&writer);
+    count_zones(&writer);
     number_sources(&writer);
     move_lanes(&writer);
     group_messages(&writer);
@@ -229,8 +229,7 @@ void sb_trace_write(const sb_trace *trace, const sb_trace_write_options *options
     write_body(&writer);
     writer.written.body_bytes = trace_pack_end(&writer.packer);
     free(writer.source_numbers);
-    free(writer.zone_counts[0]);
-    free(writer.zone_counts[1]);
+    free_zone_counts(&writer);
     free(writer.moved_lanes);
     free(writer.message_order);
     free(writer.thread_messages);

@@ -18,6 +18,23 @@ enum {
 /* The largest time readers can hold: 48 bits with a sign. */
 #define TIME_MAX ((INT64_C(1) << 47) - 1)
 
+/* Zones are gone through in windows that fit into a processor's cache with all that is counted. */
+enum { TRACK_WINDOW = 4096 };
+
+/* A zone with children in later windows, and how many. */
+typedef struct far_parent {
+    uint32_t zone;
+    uint32_t children;
+} far_parent;
+
+/* What has to be known of a track's zones before the first is written. */
+typedef struct track_counts {
+    uint64_t zones;
+    uint64_t top;     /* those inside none */
+    uint64_t parents; /* those with others inside */
+    sb_vector far;    /* far_parent, ascending */
+} track_counts;
+
 typedef struct trace_writer {
     trace_packer packer;
     const sb_trace *trace;
@@ -31,6 +48,9 @@ typedef struct trace_writer {
     sb_string more_string;    /* "(more source locations)" */
     sb_string loss_string;    /* the first line of the ledger */
     uint32_t loss_count;      /* lines that are written */
+    /* zones */
+    track_counts *track_counts; /* by track */
+    uint64_t track_count;
     /* sources */
     uint64_t *zone_counts[2]; /* by source of the trace: zones of the host, and of devices */
     int16_t *source_numbers;  /* by source of the trace */
@@ -74,6 +94,21 @@ uint64_t writer_thread_id(const trace_writer *writer, uint32_t thread);
 /* Is this track written? */
 bool writer_has_track(const trace_writer *writer, const sb_track *track);
 
+static inline bool writer_is_device(const sb_track *track) {
+    return track->kind == SB_TRACK_LANE;
+}
+/* The zones from `first` on that are gone through together. */
+static inline sb_zone_block track_window(const sb_track *track, uint64_t first, uint64_t count) {
+    return sb_track_block(track, first,
+                          count - first < TRACK_WINDOW ? count : first + TRACK_WINDOW);
+}
+
+/* trace_write_counts.c */
+
+/* Goes through all zones once, for all that is said about them before they come. */
+void count_zones(trace_writer *writer);
+void free_zone_counts(trace_writer *writer);
+
 /* ---- sections, by file ---- */
 
 /* trace_write_head.c */
@@ -81,7 +116,6 @@ void write_head(trace_writer *writer);
 void write_sources(trace_writer *writer);
 
 /* trace_write_zones.c */
-void count_zone_sources(trace_writer *writer);
 void write_zone_counts(trace_writer *writer, bool devices);
 void write_notes(trace_writer *writer);
 void write_zones(trace_writer *writer);

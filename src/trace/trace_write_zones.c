@@ -18,20 +18,16 @@ typedef struct open_zone {
     int64_t end;
 } open_zone;
 
-/* A zone with others inside, and how many directly. */
-typedef struct zone_parent {
-    uint32_t zone;
-    uint32_t children;
-} zone_parent;
-
 typedef struct zone_walk {
     trace_writer *writer;
     const sb_track *track;
-    uint64_t top_count;  /* zones inside none */
-    sb_vector parents;   /* zone_parent, ascending */
-    size_t parents_done; /* those that were passed */
-    sb_vector stack;     /* open_zone */
-    int64_t floor;       /* nothing may start before this */
+    const track_counts *counts;
+    size_t far_done;    /* far parents that were passed */
+    uint32_t *children; /* of the zones of the window: how many are directly inside */
+    sb_vector stack;    /* open_zone */
+    int64_t floor;      /* nothing may start before this */
+    int64_t limit;      /* nor end after this */
+    bool is_limited;    /* the zone around ends there */
     int64_t references[2];
     bool is_device;
     bool has_owner; /* the context belongs to one thread */
@@ -47,69 +43,28 @@ typedef struct walked_zone {
     int64_t end;
 } walked_zone;
 
-/* A zone stands inside the one with this position; `around` lists the parents it may be inside. */
-static void count_child(zone_walk *walk, sb_vector *around, uint32_t outer) {
-    for (;; around->count--) {
-        assert(around->count > 0);
-        const uint32_t place = *(uint32_t *)sb_vector_at(around, around->count - 1);
-        zone_parent *parent = sb_vector_at(&walk->parents, place);
-        if (parent->zone != outer)
-            continue;
-        parent->children++;
-        return;
+static zone_walk walk_of(trace_writer *writer, uint64_t track) {
+    return (zone_walk){.writer = writer,
+                       .track = sb_trace_track(writer->trace, track),
+                       .counts = &writer->track_counts[track],
+                       .children = sb_alloc(TRACK_WINDOW * sizeof(uint32_t)),
+                       .stack = sb_vector_of(sizeof(open_zone)),
+                       .limit = TIME_MAX};
+}
+
+/* Counts the children of the zones of a window; those in later windows are known already. */
+static void count_children(zone_walk *walk, const sb_zone_block *window, uint64_t first) {
+    memset(walk->children, 0, window->count * sizeof walk->children[0]);
+    for (uint64_t i = 0; window->parent != NULL && i < window->count; i++) {
+        if (window->parent[i] > first)
+            walk->children[window->parent[i] - 1 - first]++;
     }
-}
-
-/*
- * Zones come outer before inner, so that a zone's first child stands right behind it. Most have
- * none: only those with children are listed.
- */
-static void count_children(zone_walk *walk) {
-    const uint64_t count = sb_track_zone_count(walk->track);
-    sb_vector around = sb_vector_of(sizeof(uint32_t)); /* positions among the parents */
-    for (uint64_t first = 0; first < count;) {
-        const sb_zone_block block = sb_track_block(walk->track, first, count);
-        for (uint64_t i = 0; i < block.count; i++) {
-            const uint64_t after_outer = block.parent == NULL ? 0 : block.parent[i];
-            if (after_outer == 0) {
-                walk->top_count++;
-                sb_vector_clear(&around);
-            } else if (after_outer == first + i) {
-                *(uint32_t *)sb_vector_push(&around) = (uint32_t)walk->parents.count;
-                *(zone_parent *)sb_vector_push(&walk->parents) =
-                    (zone_parent){(uint32_t)after_outer - 1, 1};
-            } else {
-                count_child(walk, &around, (uint32_t)after_outer - 1);
-            }
-        }
-        first += block.count;
+    for (; walk->far_done < walk->counts->far.count; walk->far_done++) {
+        const far_parent *parent = sb_vector_at(&walk->counts->far, walk->far_done);
+        if (parent->zone >= first + window->count)
+            return;
+        walk->children[parent->zone - first] += parent->children;
     }
-    sb_vector_free(&around);
-}
-
-static zone_walk walk_of(trace_writer *writer, const sb_track *track) {
-    zone_walk walk = {.writer = writer,
-                      .track = track,
-                      .parents = sb_vector_of(sizeof(zone_parent)),
-                      .stack = sb_vector_of(sizeof(open_zone))};
-    count_children(&walk);
-    return walk;
-}
-
-static void walk_free(zone_walk *walk) {
-    sb_vector_free(&walk->parents);
-    sb_vector_free(&walk->stack);
-}
-
-/* How many zones are directly inside this one; asked in the order of zones. */
-static uint32_t children_of(zone_walk *walk, uint32_t zone) {
-    if (walk->parents_done == walk->parents.count)
-        return 0;
-    const zone_parent *next = sb_vector_at(&walk->parents, walk->parents_done);
-    if (next->zone != zone)
-        return 0;
-    walk->parents_done++;
-    return next->children;
 }
 
 static int64_t hold(trace_writer *writer, int64_t time, int64_t low, int64_t high) {
@@ -121,41 +76,50 @@ static int64_t hold(trace_writer *writer, int64_t time, int64_t low, int64_t hig
 
 /* The end of a zone that has none: kept if it is the last of its level and the one around it has no
  * end either; else where the next one begins, or the one around it ends. */
-static int64_t end_of_open(const zone_walk *walk, uint32_t zone, int64_t start, int64_t limit,
-                           bool limited) {
-    const uint32_t next = sb_track_next_sibling(walk->track, zone);
-    if (next == SB_NONE && !limited)
+static int64_t end_of_open(const zone_walk *walk, const walked_zone *zone) {
+    const uint32_t next = sb_track_next_sibling(walk->track, zone->number);
+    if (next == SB_NONE && !walk->is_limited)
         return SB_NO_TIME;
-    int64_t end = limit;
-    if (next != SB_NONE)
-        end = sb_track_zone_start(walk->track, next);
-    return hold(walk->writer, end, start, limit);
+    const int64_t end = next == SB_NONE ? walk->limit : sb_track_zone_start(walk->track, next);
+    return hold(walk->writer, end, zone->start, walk->limit);
 }
 
 /* Holds a zone to where it may be. */
 static void fit_zone(const zone_walk *walk, walked_zone *zone) {
-    int64_t limit = TIME_MAX;
-    bool limited = false;
-    if (walk->stack.count > 0) {
-        const open_zone *around = sb_vector_at(&walk->stack, walk->stack.count - 1);
-        limited = around->end != SB_NO_TIME;
-        limit = limited ? around->end : TIME_MAX;
-    }
-    zone->start = hold(walk->writer, zone->start, walk->floor, limit);
+    zone->start = hold(walk->writer, zone->start, walk->floor, walk->limit);
     if (zone->end != SB_NO_TIME)
-        zone->end = hold(walk->writer, zone->end, zone->start, limit);
+        zone->end = hold(walk->writer, zone->end, zone->start, walk->limit);
     else
-        zone->end = end_of_open(walk, zone->number, zone->start, limit, limited);
+        zone->end = end_of_open(walk, zone);
 }
 
 /* ---- a zone's bytes ---- */
 
+enum { BEGIN_SIZE = 18, END_SIZE = 8 };
+
+static void store_begin(zone_walk *walk, const walked_zone *zone, uint8_t *to) {
+    store_le(to, (uint16_t)walk->writer->source_numbers[zone->source], 2);
+    store_le(to + 2, (uint64_t)zone->start - (uint64_t)walk->references[0], 8);
+    store_le(to + 10, zone->note, 4);
+    store_le(to + 14, zone->children, 4);
+}
+
 static void begin_zone(zone_walk *walk, const walked_zone *zone) {
-    trace_packer *packer = &walk->writer->packer;
-    trace_pack(packer, (uint16_t)walk->writer->source_numbers[zone->source], 2);
-    trace_pack_time(packer, zone->start, &walk->references[0]);
-    trace_pack(packer, zone->note, 4);
-    trace_pack(packer, zone->children, 4);
+    uint8_t aside[BEGIN_SIZE];
+    uint8_t *to = trace_pack_room(&walk->writer->packer, sizeof aside, aside);
+    store_begin(walk, zone, to);
+    trace_pack_placed(&walk->writer->packer, to, sizeof aside);
+    walk->references[0] = zone->start;
+}
+
+/* A zone with nothing inside, both ends at once. */
+static void put_leaf(zone_walk *walk, const walked_zone *zone) {
+    uint8_t aside[BEGIN_SIZE + END_SIZE];
+    uint8_t *to = trace_pack_room(&walk->writer->packer, sizeof aside, aside);
+    store_begin(walk, zone, to);
+    store_le(to + BEGIN_SIZE, (uint64_t)zone->end - (uint64_t)zone->start, END_SIZE);
+    trace_pack_placed(&walk->writer->packer, to, sizeof aside);
+    walk->references[0] = zone->end;
 }
 
 static int64_t issue_time(zone_walk *walk, const sb_series *column, uint32_t zone, int64_t other) {
@@ -190,23 +154,38 @@ static void end_device_zone(zone_walk *walk, uint32_t zone, int64_t end) {
 
 /* ---- from one zone to the next ---- */
 
-/* Ends a zone, and those around it that have no more zones to come. */
-static void finish(zone_walk *walk, uint32_t zone, int64_t end) {
-    for (;;) {
-        if (walk->is_device)
-            end_device_zone(walk, zone, end);
-        else
-            trace_pack_time(&walk->writer->packer, end, &walk->references[0]);
-        if (end != SB_NO_TIME)
-            walk->floor = end;
-        if (walk->stack.count == 0)
-            return;
+static void end_zone(zone_walk *walk, uint32_t zone, int64_t end) {
+    if (walk->is_device)
+        end_device_zone(walk, zone, end);
+    else
+        trace_pack_time(&walk->writer->packer, end, &walk->references[0]);
+    if (end != SB_NO_TIME)
+        walk->floor = end;
+}
+
+/* What comes now stands inside the zone on top of the stack. */
+static void limit_by_top(zone_walk *walk) {
+    const size_t count = walk->stack.count;
+    const open_zone *around = count == 0 ? NULL : sb_vector_at(&walk->stack, count - 1);
+    walk->is_limited = around != NULL && around->end != SB_NO_TIME;
+    walk->limit = walk->is_limited ? around->end : TIME_MAX;
+}
+
+static void enter(zone_walk *walk, const walked_zone *zone) {
+    *(open_zone *)sb_vector_push(&walk->stack) =
+        (open_zone){zone->number, zone->children, zone->end};
+    limit_by_top(walk);
+}
+
+/* A zone is written: ends those around it that have no more zones to come. */
+static void leave(zone_walk *walk) {
+    while (walk->stack.count > 0) {
         open_zone *around = sb_vector_at(&walk->stack, walk->stack.count - 1);
         if (--around->children_left > 0)
             return;
-        zone = around->zone;
-        end = around->end;
         walk->stack.count--;
+        end_zone(walk, around->zone, around->end);
+        limit_by_top(walk);
     }
 }
 
@@ -222,59 +201,55 @@ static void pass_zone(zone_walk *walk, walked_zone *zone) {
         begin_device_zone(walk, zone);
     else
         begin_zone(walk, zone);
-    if (zone->children == 0) {
-        finish(walk, zone->number, zone->end);
+    if (zone->children > 0) {
+        enter(walk, zone);
         return;
     }
-    *(open_zone *)sb_vector_push(&walk->stack) =
-        (open_zone){zone->number, zone->children, zone->end};
+    end_zone(walk, zone->number, zone->end);
+    leave(walk);
+}
+
+/* Most zones have nothing inside and are where they may be. */
+static bool is_plain_leaf(const zone_walk *walk, const walked_zone *zone) {
+    return zone->children == 0 && zone->start >= walk->floor && zone->start <= zone->end &&
+           zone->end <= walk->limit && !walk->is_device;
+}
+
+static void pass_window(zone_walk *walk, const sb_zone_block *window, uint64_t first) {
+    for (uint64_t i = 0; i < window->count; i++) {
+        const uint32_t number = (uint32_t)(first + i);
+        const bool is_short = window->duration[i] < SB_ZONE_LONG;
+        walked_zone zone = {.number = number,
+                            .source = window->source[i],
+                            .note = window->note == NULL ? 0 : window->note[i],
+                            .children = walk->children[i],
+                            .start = window->start[i],
+                            .end = is_short ? window->start[i] + window->duration[i]
+                                            : sb_track_zone_end(walk->track, number)};
+        if (!is_plain_leaf(walk, &zone)) {
+            pass_zone(walk, &zone);
+            continue;
+        }
+        put_leaf(walk, &zone);
+        walk->floor = zone.end;
+        leave(walk);
+    }
 }
 
 static void walk_zones(zone_walk *walk) {
-    const sb_track *track = walk->track;
-    const uint64_t count = sb_track_zone_count(track);
+    const uint64_t count = walk->counts->zones;
     for (uint64_t first = 0; first < count;) {
-        const sb_zone_block block = sb_track_block(track, first, count);
-        for (uint64_t i = 0; i < block.count; i++) {
-            const uint32_t number = (uint32_t)(first + i);
-            const bool is_short = block.duration[i] < SB_ZONE_LONG;
-            walked_zone zone = {.number = number,
-                                .source = block.source[i],
-                                .note = block.note == NULL ? 0 : block.note[i],
-                                .children = children_of(walk, number),
-                                .start = block.start[i],
-                                .end = is_short ? block.start[i] + block.duration[i]
-                                                : sb_track_zone_end(track, number)};
-            pass_zone(walk, &zone);
-        }
-        first += block.count;
+        const sb_zone_block window = track_window(walk->track, first, count);
+        count_children(walk, &window, first);
+        pass_window(walk, &window, first);
+        first += window.count;
     }
     assert(walk->stack.count == 0);
+    sb_vector_free(&walk->stack);
+    free(walk->children);
 }
 
 /* ---- counts by source ---- */
-
-static bool is_device(const sb_track *track) {
-    return track->kind == SB_TRACK_LANE;
-}
-
-void count_zone_sources(trace_writer *writer) {
-    const sb_trace *trace = writer->trace;
-    for (unsigned i = 0; i < 2; i++)
-        writer->zone_counts[i] =
-            sb_alloc_zeroed(sb_series_count(&trace->sources), sizeof(uint64_t));
-    for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
-        const sb_track *track = sb_trace_track(trace, i);
-        const uint64_t count = writer_has_track(writer, track) ? sb_track_zone_count(track) : 0;
-        uint64_t *counts = writer->zone_counts[is_device(track) ? 1 : 0];
-        for (uint64_t first = 0; first < count;) {
-            const sb_zone_block block = sb_track_block(track, first, count);
-            for (uint64_t k = 0; k < block.count; k++)
-                counts[block.source[k]]++;
-            first += block.count;
-        }
-    }
-}
 
 /* By the number in the file, which several sources may share. */
 void write_zone_counts(trace_writer *writer, bool devices) {
@@ -329,14 +304,15 @@ static void write_message_keys(trace_writer *writer, uint32_t thread) {
         trace_pack_u64(&writer->packer, writer->thread_messages[i] + 1);
 }
 
-static void write_track(trace_writer *writer, const sb_track *track, bool with_messages) {
+static void write_track(trace_writer *writer, uint64_t number, bool with_messages) {
     trace_packer *packer = &writer->packer;
-    zone_walk walk = walk_of(writer, track);
+    const sb_track *track = sb_trace_track(writer->trace, number);
+    zone_walk walk = walk_of(writer, number);
     trace_pack_u64(packer, writer_thread_id(writer, track->thread));
-    trace_pack_u64(packer, sb_track_zone_count(track));
+    trace_pack_u64(packer, walk.counts->zones);
     trace_pack_u64(packer, track->kernel_samples);
     trace_pack(packer, track->kind == SB_TRACK_FIBER ? 1 : 0, 1);
-    trace_pack(packer, walk.top_count, 4);
+    trace_pack(packer, walk.counts->top, 4);
     walk_zones(&walk);
     if (with_messages)
         write_message_keys(writer, track->thread);
@@ -344,7 +320,6 @@ static void write_track(trace_writer *writer, const sb_track *track, bool with_m
         trace_pack_u64(packer, 0);
     write_samples(writer, track->switch_samples);
     write_samples(writer, track->samples);
-    walk_free(&walk);
 }
 
 /* A thread that only sent messages. */
@@ -375,20 +350,7 @@ static uint64_t written_threads(const trace_writer *writer) {
     return count < THREADS_MAX ? count : THREADS_MAX;
 }
 
-/* Zones with others inside: as many as there are first children. */
-static uint64_t count_parents(const sb_track *track) {
-    const uint64_t count = sb_track_zone_count(track);
-    uint64_t parents = 0;
-    for (uint64_t first = 0; first < count;) {
-        const sb_zone_block block = sb_track_block(track, first, count);
-        for (uint64_t i = 0; block.parent != NULL && i < block.count; i++)
-            parents += block.parent[i] == first + i && block.parent[i] != 0;
-        first += block.count;
-    }
-    return parents;
-}
-
-static zone_totals count_zones(trace_writer *writer) {
+static zone_totals sum_zones(trace_writer *writer) {
     const sb_trace *trace = writer->trace;
     zone_totals totals = {.has_track =
                               sb_alloc_zeroed(sb_series_count(&trace->threads), sizeof(bool))};
@@ -399,12 +361,12 @@ static zone_totals count_zones(trace_writer *writer) {
             writer->written.dropped_zones += sb_track_zone_count(track);
             continue;
         }
-        if (is_device(track))
+        if (writer_is_device(track))
             continue;
         totals.has_track[track->thread] = true;
         totals.tracks++;
-        totals.zones += sb_track_zone_count(track);
-        totals.parents += count_parents(track);
+        totals.zones += writer->track_counts[i].zones;
+        totals.parents += writer->track_counts[i].parents;
     }
     for (uint32_t i = 0; i < written_threads(writer); i++)
         totals.message_threads += has_lone_messages(writer, &totals, i);
@@ -413,17 +375,17 @@ static zone_totals count_zones(trace_writer *writer) {
 
 void write_zones(trace_writer *writer) {
     const sb_trace *trace = writer->trace;
-    zone_totals totals = count_zones(writer);
+    zone_totals totals = sum_zones(writer);
     trace_pack_u64(&writer->packer, totals.zones);
     trace_pack_u64(&writer->packer, totals.parents);
     trace_pack_u64(&writer->packer, totals.tracks + totals.message_threads);
     bool *has_messages = sb_alloc_zeroed(sb_series_count(&trace->threads), sizeof(bool));
     for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
         const sb_track *track = sb_trace_track(trace, i);
-        if (is_device(track) || !writer_has_track(writer, track))
+        if (writer_is_device(track) || !writer_has_track(writer, track))
             continue;
         /* A message may be listed once only. */
-        write_track(writer, track, !has_messages[track->thread]);
+        write_track(writer, i, !has_messages[track->thread]);
         has_messages[track->thread] = true;
     }
     for (uint32_t i = 0; i < written_threads(writer); i++) {
@@ -436,9 +398,10 @@ void write_zones(trace_writer *writer) {
 
 /* ---- contexts ---- */
 
-static bool is_lane_of(const trace_writer *writer, const sb_track *track, uint64_t context) {
-    return is_device(track) && track->context == context && writer_has_track(writer, track) &&
-           sb_track_zone_count(track) > 0;
+static bool is_lane_of(const trace_writer *writer, uint64_t number, uint64_t context) {
+    const sb_track *track = sb_trace_track(writer->trace, number);
+    return writer_is_device(track) && track->context == context &&
+           writer_has_track(writer, track) && writer->track_counts[number].zones > 0;
 }
 
 typedef struct device_totals {
@@ -450,12 +413,11 @@ typedef struct device_totals {
 static device_totals count_context(trace_writer *writer, uint64_t context) {
     device_totals totals = {0};
     for (uint64_t i = 0; i < sb_series_count(&writer->trace->tracks); i++) {
-        const sb_track *track = sb_trace_track(writer->trace, i);
-        if (!is_lane_of(writer, track, context))
+        if (!is_lane_of(writer, i, context))
             continue;
         totals.lanes++;
-        totals.zones += sb_track_zone_count(track);
-        totals.parents += count_parents(track);
+        totals.zones += writer->track_counts[i].zones;
+        totals.parents += writer->track_counts[i].parents;
     }
     return totals;
 }
@@ -472,14 +434,14 @@ static uint8_t context_type(trace_writer *writer, const sb_context *context) {
     return OPENCL;
 }
 
-static void write_lane(trace_writer *writer, const sb_track *track, bool has_owner) {
-    zone_walk walk = walk_of(writer, track);
+static void write_lane(trace_writer *writer, uint64_t number, bool has_owner) {
+    const sb_track *track = sb_trace_track(writer->trace, number);
+    zone_walk walk = walk_of(writer, number);
     walk.is_device = true;
     walk.has_owner = has_owner;
     trace_pack_u64(&writer->packer, has_owner ? 0 : writer_thread_id(writer, track->thread));
-    trace_pack_u64(&writer->packer, walk.top_count);
+    trace_pack_u64(&writer->packer, walk.counts->top);
     walk_zones(&walk);
-    walk_free(&walk);
 }
 
 static void write_context(trace_writer *writer, uint64_t number, const device_totals *totals) {
@@ -499,9 +461,8 @@ static void write_context(trace_writer *writer, uint64_t number, const device_to
     writer->written.dropped_values +=
         sb_series_count(&context->values) + sb_series_count(&context->markers);
     for (uint64_t i = 0; i < sb_series_count(&writer->trace->tracks); i++) {
-        const sb_track *track = sb_trace_track(writer->trace, i);
-        if (is_lane_of(writer, track, number))
-            write_lane(writer, track, has_owner);
+        if (is_lane_of(writer, i, number))
+            write_lane(writer, i, has_owner);
     }
 }
 
