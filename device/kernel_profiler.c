@@ -67,7 +67,7 @@ static void empty_buffer(void) {
                   (uint64_t)profiler->slot_tile[STROBE_NOC] << 32 | address, words * 4);
     sb_noc.acks++;
     sb_noc.writes_sent++;
-    noc_async_write_barrier();
+    sb_noc_wait_for_acks();
     *used += words;
 }
 
@@ -140,7 +140,7 @@ static void put_sums(void) {
 #if STROBE_PROCESSOR == BRISC
 /* The firmware's push counts answers; those to the kernel's own writes come first. */
 static void wait_for_answers(void) {
-    noc_async_write_barrier();
+    sb_noc_wait_for_acks();
 }
 #else
 static void wait_for_answers(void) {}

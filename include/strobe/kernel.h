@@ -166,17 +166,20 @@ static inline uint32_t get_semaphore(uint32_t id) {
 }
 
 static inline void noc_semaphore_set(uint32_t address, uint32_t value) {
+    sb_record_noc_step(SB_NOC_EVENT_SEMAPHORE_SET);
     *sb_word(address) = value;
 }
 
 /* Waits until the semaphore is value. */
 static inline void noc_semaphore_wait(uint32_t address, uint32_t value) {
+    sb_record_noc_step(SB_NOC_EVENT_SEMAPHORE_WAIT);
     while (*sb_word(address) != value) {
     }
 }
 
 /* Waits until the semaphore is at least value. */
 static inline void noc_semaphore_wait_min(uint32_t address, uint32_t value) {
+    sb_record_noc_step(SB_NOC_EVENT_SEMAPHORE_WAIT);
     while (*sb_word(address) < value) {
     }
 }

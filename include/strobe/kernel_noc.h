@@ -158,8 +158,10 @@ static inline void noc_async_read(uint64_t from, uint32_t to, uint32_t size) {
 
 /* Waits until all that was asked for has arrived. */
 static inline void noc_async_read_barrier(void) {
+    sb_record_noc_step(SB_NOC_EVENT_READ_BARRIER_START);
     while (sb_noc_counter(SB_COUNTER_READS) != sb_noc.reads) {
     }
+    sb_record_noc_step(SB_NOC_EVENT_READ_BARRIER_END);
 }
 
 /* Begins to write size bytes of L1 to a NoC address. */
@@ -197,10 +199,7 @@ static inline void noc_async_write_posted(uint32_t from, uint64_t to, uint32_t s
     }
 }
 
-/* Writes to all tiles of get_noc_multicast_addr but this one; count is how many these are. */
-static inline void noc_async_write_multicast(uint32_t from, uint64_t to, uint32_t size,
-                                             uint32_t count) {
-    sb_record_noc_event(SB_NOC_EVENT_WRITE_MULTICAST, to, size, false);
+static inline void sb_noc_multicast(uint32_t from, uint64_t to, uint32_t size, uint32_t count) {
     while (size > 0) {
         const uint32_t part = size < SB_NOC_PACKET_BYTES ? size : SB_NOC_PACKET_BYTES;
         sb_noc_packet(SB_BUFFER_WRITE,
@@ -216,8 +215,16 @@ static inline void noc_async_write_multicast(uint32_t from, uint64_t to, uint32_
     }
 }
 
+/* Writes to all tiles of get_noc_multicast_addr but this one; count is how many these are. */
+static inline void noc_async_write_multicast(uint32_t from, uint64_t to, uint32_t size,
+                                             uint32_t count) {
+    sb_record_noc_event(SB_NOC_EVENT_WRITE_MULTICAST, to, size, false);
+    sb_noc_multicast(from, to, size, count);
+}
+
 /* Waits until the sources of all writes may be changed again. */
 static inline void noc_async_writes_flushed(void) {
+    sb_record_noc_step(SB_NOC_EVENT_WRITE_FLUSH);
     while (sb_noc_counter(SB_COUNTER_WRITES_SENT) != sb_noc.writes_sent) {
     }
 }
@@ -228,10 +235,16 @@ static inline void noc_async_posted_writes_flushed(void) {
     }
 }
 
-/* Waits until all writes have arrived, posted ones apart. */
-static inline void noc_async_write_barrier(void) {
+static inline void sb_noc_wait_for_acks(void) {
     while (sb_noc_counter(SB_COUNTER_ACKS) != sb_noc.acks) {
     }
+}
+
+/* Waits until all writes have arrived, posted ones apart. */
+static inline void noc_async_write_barrier(void) {
+    sb_record_noc_step(SB_NOC_EVENT_WRITE_BARRIER_START);
+    sb_noc_wait_for_acks();
+    sb_record_noc_step(SB_NOC_EVENT_WRITE_BARRIER_END);
 }
 
 /* ---- transaction ids ---- */
@@ -257,6 +270,7 @@ static inline void noc_async_write_barrier_with_trid(uint32_t id) {
 
 /* Writes one word; it need not be in L1. */
 static inline void noc_inline_dw_write(uint64_t to, uint32_t value) {
+    sb_record_noc_word(SB_NOC_EVENT_WRITE_INLINE, to, 4);
     *sb_noc_register(SB_BUFFER_INLINE, SB_NOC_DATA) = value;
     sb_noc_packet(SB_BUFFER_INLINE,
                   SB_CONTROL_WRITE | SB_CONTROL_INLINE | SB_CONTROL_RESPONSE |
@@ -270,6 +284,7 @@ static inline void noc_inline_dw_write(uint64_t to, uint32_t value) {
 
 /* Adds to a semaphore, here or elsewhere; get_noc_addr(x, y, get_semaphore(id)) names it. */
 static inline void noc_semaphore_inc(uint64_t semaphore, uint32_t increment) {
+    sb_record_noc_word(SB_NOC_EVENT_SEMAPHORE_INC, semaphore, 0);
     *sb_noc_register(SB_BUFFER_ATOMIC, SB_NOC_DATA) = increment;
     sb_noc_packet(SB_BUFFER_ATOMIC, SB_CONTROL_ATOMIC | SB_CONTROL_RESPONSE, semaphore,
                   sb_noc_own((uint32_t)&sb_mail()->scratch[STROBE_PROCESSOR]), SB_ATOMIC_INCREMENT);
@@ -277,13 +292,15 @@ static inline void noc_semaphore_inc(uint64_t semaphore, uint32_t increment) {
 }
 
 static inline void noc_async_atomic_barrier(void) {
+    sb_record_noc_step(SB_NOC_EVENT_ATOMIC_BARRIER);
     while (sb_noc_counter(SB_COUNTER_ATOMICS) != sb_noc.atomics) {
     }
 }
 
 /* Sends the value of a semaphore here to the same semaphore of count other tiles. */
 static inline void noc_semaphore_set_multicast(uint32_t from, uint64_t to, uint32_t count) {
-    noc_async_write_multicast(from, to, 4, count);
+    sb_record_noc_word(SB_NOC_EVENT_SEMAPHORE_SET_MULTICAST, to, 4);
+    sb_noc_multicast(from, to, 4, count);
 }
 
 /* ---- interleaved buffers ---- */

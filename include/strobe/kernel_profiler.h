@@ -194,6 +194,8 @@ SB_PROFILER_INLINE void sb_guaranteed_end(const sb_guaranteed_zone *zone) {
 #define DeviceRecordEvent(number) ((void)sizeof(number))
 #define DeviceValidateProfiler(condition) ((void)sizeof(condition))
 #define sb_record_noc_event(type, address, size, is_posted) ((void)0)
+#define sb_record_noc_word(type, address, size) ((void)0)
+#define sb_record_noc_step(type) ((void)0)
 
 #endif
 

@@ -127,29 +127,76 @@ static inline void sb_record_event(uint16_t number) {
 
 /* ---- transfers ---- */
 
-/* Kinds of transfers, as tools for this hardware number them. */
-enum { SB_NOC_EVENT_READ = 1, SB_NOC_EVENT_WRITE = 11, SB_NOC_EVENT_WRITE_MULTICAST = 15 };
+/* What is asked of the NoC, as tools for this hardware number it. */
+enum {
+    SB_NOC_EVENT_READ = 1,
+    SB_NOC_EVENT_READ_BARRIER_START = 6,
+    SB_NOC_EVENT_READ_BARRIER_END = 7,
+    SB_NOC_EVENT_WRITE = 11,
+    SB_NOC_EVENT_WRITE_INLINE = 14,
+    SB_NOC_EVENT_WRITE_MULTICAST = 15,
+    SB_NOC_EVENT_WRITE_BARRIER_START = 20,
+    SB_NOC_EVENT_WRITE_BARRIER_END = 21,
+    SB_NOC_EVENT_WRITE_FLUSH = 23,
+    SB_NOC_EVENT_ATOMIC_BARRIER = 26,
+    SB_NOC_EVENT_SEMAPHORE_INC = 27,
+    SB_NOC_EVENT_SEMAPHORE_WAIT = 28,
+    SB_NOC_EVENT_SEMAPHORE_SET = 29,
+    SB_NOC_EVENT_SEMAPHORE_SET_MULTICAST = 31
+};
 
 #ifdef PROFILE_NOC_EVENTS
-/* address is where it goes to or comes from; of a multicast, the corners. */
-static inline void sb_record_noc_event(uint32_t type, uint64_t address, uint32_t size,
-                                       bool is_posted) {
-    const uint32_t high = (uint32_t)(address >> 32);
+/* Channels: reads are answered on one that nobody tells. */
+#define SB_NOC_CHANNEL_UNKNOWN 15u
+#define SB_NOC_CHANNEL_WRITE 1u
+#define SB_NOC_CHANNEL_MULTICAST 4u
+/* A place that says there is none. */
+#define SB_NOC_NOWHERE 0xFFFFu
+
+SB_PROFILER_INLINE bool sb_noc_is_multicast(uint32_t type) {
+    return type == SB_NOC_EVENT_WRITE_MULTICAST || type == SB_NOC_EVENT_SEMAPHORE_SET_MULTICAST;
+}
+
+/* Two bytes, x and y, of coordinates as NoC addresses have them. */
+SB_PROFILER_INLINE uint32_t sb_noc_place(uint32_t coordinates) {
+    return (coordinates & 63) | (coordinates >> 6 & 63) << 8;
+}
+
+/* Places are two bytes each: where it goes to or comes from, and the far corner of a multicast. */
+static inline void sb_record_noc(uint32_t type, uint32_t place, uint32_t corner, uint32_t channel,
+                                 uint32_t size, bool is_posted) {
     const uint32_t units = size / 32 + (size % 32 != 0 ? 1u : 0u);
-    const bool is_multicast = type == SB_NOC_EVENT_WRITE_MULTICAST;
-    const uint32_t first = is_multicast ? high >> 16 & 0xFFF : high >> 4 & 0xFFF;
-    const uint32_t last = high >> 4 & 0xFFF;
-    const uint32_t channel = type == SB_NOC_EVENT_READ ? 0u : is_multicast ? 4u : 1u;
-    const uint32_t lower =
-        type | (first & 63) << 8 | (first >> 6 & 63) << 16 | (is_multicast ? last & 63 : 0) << 24;
-    const uint32_t upper = (is_multicast ? last >> 6 & 63 : 0) |
-                           (channel << 4 | (STROBE_NOC + 1)) << 8 |
+    const uint32_t lower = type | place << 8 | corner << 24;
+    const uint32_t upper = corner >> 8 | (channel << 4 | (STROBE_NOC + 1)) << 8 |
                            (units < 255 ? units : 255u) << 16 | (is_posted ? 1u << 24 : 0u);
     sb_record_data(SB_MARKER_VALID | SB_MARKER_NOC_EVENT << SB_MARKER_ID_SHIFT,
                    (uint64_t)upper << 32 | lower);
 }
+
+/* address is where it goes to or comes from; of a multicast, the corners. */
+static inline void sb_record_noc_event(uint32_t type, uint64_t address, uint32_t size,
+                                       bool is_posted) {
+    const uint32_t high = (uint32_t)(address >> 32);
+    if (sb_noc_is_multicast(type))
+        sb_record_noc(type, sb_noc_place(high >> 16), sb_noc_place(high >> 4),
+                      SB_NOC_CHANNEL_MULTICAST, size, is_posted);
+    else
+        sb_record_noc(type, sb_noc_place(high >> 4), 0,
+                      type == SB_NOC_EVENT_READ ? SB_NOC_CHANNEL_UNKNOWN : SB_NOC_CHANNEL_WRITE,
+                      size, is_posted);
+}
 #else
 #define sb_record_noc_event(type, address, size, is_posted) ((void)0)
+#endif
+
+/* Words, semaphores and waiting are recorded only where all that happens is asked for. */
+#if defined(PROFILE_NOC_STEPS) && (STROBE_PROCESSOR <= 1)
+#define sb_record_noc_word(type, address, size) sb_record_noc_event(type, address, size, false)
+#define sb_record_noc_step(type) \
+    sb_record_noc(type, SB_NOC_NOWHERE, 0, SB_NOC_CHANNEL_UNKNOWN, 0, false)
+#else
+#define sb_record_noc_word(type, address, size) ((void)0)
+#define sb_record_noc_step(type) ((void)0)
 #endif
 
 #endif

@@ -130,6 +130,8 @@ static sb_status add_instrument(build *self, sb_error *error) {
         SB_TRY(add(self, "-DPROFILE_DROPS=1", error));
     if (instrument->records_noc)
         SB_TRY(add(self, "-DPROFILE_NOC_EVENTS=1", error));
+    if (instrument->records_noc_steps)
+        SB_TRY(add(self, "-DPROFILE_NOC_STEPS=1", error));
     return SB_OK;
 }
 

@@ -66,7 +66,8 @@ device_instrument device_profiler_instrument(const device_profiler *profiler) {
                                .adds_up = profiler->options.adds_up,
                                .accumulates = profiler->options.accumulates,
                                .drops = profiler->options.mode == PROFILER_DROP_NEWEST,
-                               .records_noc = profiler->options.records_noc};
+                               .records_noc = profiler->options.records_noc,
+                               .records_noc_steps = profiler->options.records_noc_steps};
 }
 
 sb_status device_profiler_name_zones(device_profiler *profiler, device_image *image,

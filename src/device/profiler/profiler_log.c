@@ -107,7 +107,7 @@ static void put_marker(profiler_log *log, const row_parts *parts, const profiler
     const profiler_zone *zone =
         type == PROFILER_EVENT ? NULL : profiler_names_find(log->names, profiler_id_of(marker));
     sb_put_text(out, parts->place);
-    put_number(out, marker->timer, ',');
+    put_number(out, profiler_id_of(marker), ',');
     put_number(out, marker->time, ',');
     put_number(out, marker->data, ',');
     sb_put_text(out, parts->run);

@@ -7,10 +7,59 @@
 
 #include "device/device_cache.h"
 
-/* Of transfers: kinds as other tools number them. */
-enum { READ = 1, WRITE = 11, WRITE_MULTICAST = 15 };
+/* Kinds of transfers, as other tools number and call them. */
+static const char *const type_texts[] = {
+    "UNDEF",
+    "READ",
+    "READ_SET_STATE",
+    "READ_SET_TRID",
+    "READ_WITH_STATE",
+    "READ_WITH_STATE_AND_TRID",
+    "READ_BARRIER_START",
+    "READ_BARRIER_END",
+    "READ_BARRIER_WITH_TRID",
+    "READ_DRAM_SHARDED_SET_STATE",
+    "READ_DRAM_SHARDED_WITH_STATE",
+    "WRITE_",
+    "WRITE_SET_TRID",
+    "WRITE_WITH_TRID",
+    "WRITE_INLINE",
+    "WRITE_MULTICAST",
+    "WRITE_SET_STATE",
+    "WRITE_WITH_STATE",
+    "WRITE_WITH_TRID_SET_STATE",
+    "WRITE_WITH_TRID_WITH_STATE",
+    "WRITE_BARRIER_START",
+    "WRITE_BARRIER_END",
+    "WRITE_BARRIER_WITH_TRID",
+    "WRITE_FLUSH",
+    "WRITE_FLUSH_WITH_TRID",
+    "FULL_BARRIER",
+    "ATOMIC_BARRIER",
+    "SEMAPHORE_INC",
+    "SEMAPHORE_WAIT",
+    "SEMAPHORE_SET",
+    "SEMAPHORE_SET_REMOTE",
+    "SEMAPHORE_SET_MULTICAST",
+    "SEMAPHORE_INC_MULTICAST",
+};
+enum {
+    READ_WITH_STATE = 4,
+    READ_WITH_STATE_AND_TRID = 5,
+    WRITE_MULTICAST = 15,
+    WRITE_WITH_STATE = 17,
+    WRITE_WITH_TRID_WITH_STATE = 19,
+    SEMAPHORE_SET_MULTICAST = 31,
+    SEMAPHORE_INC_MULTICAST = 32,
+    TYPE_COUNT = sizeof type_texts / sizeof type_texts[0]
+};
 
+/* Both coordinates of a place that says there is none. */
+#define NOWHERE 255u
+/* Cores have coordinates of their own, which are the same on both NoCs. */
 #define TRANSLATED_FIRST 18u
+#define COLUMNS 8u
+#define ROWS 10u
 
 typedef struct noc_record {
     uint32_t program;
@@ -40,13 +89,12 @@ void profiler_noc_close(profiler_noc *self) {
 
 /* ---- collecting ---- */
 
-/* Zones of authors, and kernels of the processors that move data. */
+/* Zones of authors and pushes, and kernels of the processors that move data. */
 static bool is_wanted_zone(const profiler_noc *self, const profiler_marker *marker,
                            uint32_t processor) {
     const profiler_zone *zone =
         profiler_names_find(&self->device->profiler->names, profiler_id_of(marker));
-    if (zone == NULL || sb_slice_ends_with(zone->name, "-FW") ||
-        sb_slice_starts_with(zone->name, "PROFILER-"))
+    if (zone == NULL || sb_slice_ends_with(zone->name, "-FW"))
         return false;
     return !sb_slice_ends_with(zone->name, "-KERNEL") || processor <= SB_NCRISC;
 }
@@ -90,22 +138,31 @@ static int compare_records(const void *a, const void *b) {
 }
 
 static sb_core destination(uint32_t noc, uint32_t x, uint32_t y) {
-    if (x >= TRANSLATED_FIRST)
+    if (x - TRANSLATED_FIRST < COLUMNS && y - TRANSLATED_FIRST < ROWS)
         return profiler_physical((sb_core){x - TRANSLATED_FIRST, y - TRANSLATED_FIRST});
-    return noc == 0 ? (sb_core){x, y} : (sb_core){9 - x, 11 - y};
+    return noc == 0 || x > 9 || y > 11 ? (sb_core){x, y} : (sb_core){9 - x, 11 - y};
 }
 
 static const char *type_text(uint32_t type) {
-    switch (type) {
-    case READ:
-        return "READ";
-    case WRITE:
-        return "WRITE_";
-    case WRITE_MULTICAST:
-        return "WRITE_MULTICAST";
-    default:
-        return "UNDEF";
-    }
+    return type < TYPE_COUNT ? type_texts[type] : "UNSUPPORTED";
+}
+
+static bool is_multicast(uint32_t type) {
+    return type == WRITE_MULTICAST || type == SEMAPHORE_SET_MULTICAST ||
+           type == SEMAPHORE_INC_MULTICAST;
+}
+
+/* Transfers that reuse what was set before do not say where they go. */
+static bool has_place(uint32_t type, uint32_t x, uint32_t y) {
+    return x != NOWHERE && y != NOWHERE && type != READ_WITH_STATE &&
+           type != READ_WITH_STATE_AND_TRID && type != WRITE_WITH_STATE &&
+           type != WRITE_WITH_TRID_WITH_STATE && type < TYPE_COUNT;
+}
+
+/* Four bits; the largest stands for a channel that nobody knows. */
+static int channel_of(uint64_t data) {
+    const int channel = (int)(data >> 44 & 15);
+    return channel < 8 ? channel : channel - 16;
 }
 
 static void put_place(sb_output *out, const profiler_noc *self, const noc_record *record) {
@@ -122,25 +179,28 @@ static void put_zone(sb_output *out, const profiler_noc *self, const noc_record 
         profiler_names_find(&self->device->profiler->names, profiler_id_of(&record->marker));
     sb_put_text(out, "\"zone\": ");
     sb_put_json(out, zone->name);
-    sb_put_format(out, ", \"zone_phase\": \"%s\"}",
+    sb_put_format(out, ", \"zone_phase\": \"%s\"",
                   profiler_type_of(&record->marker) == PROFILER_START ? "ZONE_START" : "ZONE_END");
 }
 
-static void put_transfer(sb_output *out, const noc_record *record) {
-    const uint64_t data = record->marker.data;
+void profiler_noc_put_transfer(sb_output *out, uint64_t data) {
     const uint32_t type = data & 255;
+    const uint32_t x = data >> 8 & 255;
+    const uint32_t y = data >> 16 & 255;
     const uint32_t noc = (data >> 40 & 15) == 2 ? 1 : 0;
-    const sb_core first = destination(noc, data >> 8 & 255, data >> 16 & 255);
+    sb_put_format(out, "\"noc\": \"NOC_%u\", \"vc\": %d, \"num_bytes\": %u, \"type\": \"%s\"", noc,
+                  channel_of(data), (uint32_t)(data >> 48 & 255) * 32, type_text(type));
+    if (!has_place(type, x, y))
+        return;
+    const sb_core first = destination(noc, x, y);
     const sb_core last = destination(noc, data >> 24 & 255, data >> 32 & 255);
-    sb_put_format(out, "\"noc\": \"NOC_%u\", \"vc\": %u, \"num_bytes\": %u, \"type\": \"%s\"", noc,
-                  (uint32_t)(data >> 44 & 15), (uint32_t)(data >> 48 & 255) * 32, type_text(type));
-    if (type == WRITE_MULTICAST)
+    if (is_multicast(type))
         sb_put_format(out,
                       ", \"mcast_start_x\": %u, \"mcast_start_y\": %u, \"mcast_end_x\": %u, "
-                      "\"mcast_end_y\": %u}",
+                      "\"mcast_end_y\": %u",
                       first.x, first.y, last.x, last.y);
     else
-        sb_put_format(out, ", \"dx\": %u, \"dy\": %u}", first.x, first.y);
+        sb_put_format(out, ", \"dx\": %u, \"dy\": %u", first.x, first.y);
 }
 
 /* The records of one execution, which lie side by side. */
@@ -162,8 +222,8 @@ static sb_status write_program(const profiler_noc *self, const char *folder,
         if (profiler_type_of(&records[i].marker) <= PROFILER_END)
             put_zone(&out, self, &records[i]);
         else
-            put_transfer(&out, &records[i]);
-        sb_put_text(&out, i + 1 < count ? ",\n" : "\n");
+            profiler_noc_put_transfer(&out, records[i].marker.data);
+        sb_put_text(&out, i + 1 < count ? "},\n" : "}\n");
     }
     sb_put_text(&out, "]\n");
     return sb_output_finish(&out, error);

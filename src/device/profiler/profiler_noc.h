@@ -14,4 +14,7 @@ void profiler_noc_put(profiler_noc *self, uint32_t core, const profiler_block *b
 sb_status profiler_noc_write(profiler_noc *self, sb_error *error);
 void profiler_noc_close(profiler_noc *self);
 
+/* The members of a JSON object that a transfer's value gives. */
+void profiler_noc_put_transfer(sb_output *out, uint64_t data);
+
 #endif

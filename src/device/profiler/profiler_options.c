@@ -35,6 +35,7 @@ static const variable variables[] = {
     {"TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", FLAG(writes_files), true, NULL},
     {"TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY", FLAG(pushes), true, NULL},
     {"TT_METAL_DEVICE_PROFILER_NOC_EVENTS", FLAG(records_noc), false, NULL},
+    {"TT_METAL_NOC_DEBUG_DUMP", FLAG(records_noc_steps), false, NULL},
     {"TT_METAL_MEM_PROFILER", FLAG(records_memory), false, NULL},
     {"TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT", NO_FLAG, false, NULL},
     {"TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH", NO_FLAG, false, NULL},
@@ -44,8 +45,6 @@ static const variable variables[] = {
     {"TT_METAL_DEVICE_PROFILER_DISPATCH", NO_FLAG, false,
      "no core of this device dispatches: the host starts programs itself"},
     {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false, NULL}, /* `strobe report` does it */
-    {"TT_METAL_NOC_DEBUG_DUMP", NO_FLAG, false,
-     "TT_METAL_DEVICE_PROFILER_NOC_EVENTS records transfers, and drops none"},
     {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false, "the machine has no performance counters"},
     {"TT_METAL_PROFILER_MID_RUN_DUMP", NO_FLAG, false,
      "what is read is always written to the files at once"},
@@ -201,6 +200,7 @@ static sb_status read_folders(profiler_options *options, sb_error *error) {
 sb_status profiler_options_read(profiler_options *options, sb_error *error) {
     *options = (profiler_options){0};
     read_flags(options);
+    options->records_noc |= options->records_noc_steps;
     options->is_on |= options->records_noc;
     SB_TRY(read_programs(options, error));
     SB_TRY(read_mode(options, error));

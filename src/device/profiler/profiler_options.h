@@ -29,6 +29,7 @@ typedef struct profiler_options {
     bool writes_files;
     bool pushes; /* zones into a recording of the program */
     bool records_noc;
+    bool records_noc_steps; /* all that is asked of the NoC, beside transfers */
     bool records_memory;
     char folder[4096];     /* where .logs is */
     char noc_folder[4096]; /* empty: in .logs */
