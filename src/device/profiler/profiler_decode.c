@@ -20,6 +20,8 @@ void profiler_decoder_reset(profiler_decoder *self, const uint32_t *words, size_
     self->count = count;
     self->at = 0;
     self->now = now;
+    self->earlier = NULL;
+    self->earlier_words = 0;
 }
 
 void profiler_decoder_free(profiler_decoder *self) {
@@ -43,6 +45,10 @@ static bool is_sentinel(const uint32_t *words) {
 static size_t words_of(profiler_type type) {
     static const uint8_t words[8] = {2, 2, 2, 4, 2, 6, 0, 0};
     return words[type];
+}
+
+static profiler_type type_of(const uint32_t *words) {
+    return (profiler_type)(words[0] >> 28 & 7);
 }
 
 static uint64_t value_at(const uint32_t *words) {
@@ -79,11 +85,8 @@ static void sort_markers(profiler_marker *markers, size_t count) {
     }
 }
 
-/* Totals have no time of their own: they are as old as the first marker that has one. */
-static void date_totals(profiler_marker *markers, size_t count) {
-    uint64_t first = 0;
-    for (size_t i = 0; i < count && first == 0; i++)
-        first = markers[i].time;
+/* Totals have no time of their own: they are as old as the first zone of their block. */
+static void date_totals(profiler_marker *markers, size_t count, uint64_t first) {
     for (size_t i = 0; i < count; i++)
         if (profiler_type_of(&markers[i]) == PROFILER_TOTAL)
             markers[i].time = first;
@@ -99,27 +102,72 @@ static void reserve(profiler_decoder *self, size_t markers) {
 /* Where the next block begins, from here on. */
 static size_t find_sentinel(const profiler_decoder *self, size_t at) {
     while (at + 1 < self->count && !is_sentinel(self->words + at)) {
-        const size_t words = words_of((profiler_type)(self->words[at] >> 28 & 7));
+        const size_t words = words_of(type_of(self->words + at));
         at += words > 0 ? words : 2;
     }
     return at < self->count ? at : self->count;
 }
 
-typedef struct late_ends {
-    profiler_marker markers[2];
-    size_t count;
-    bool has_totals;
-} late_ends;
+/* What is known of a block while it is read. */
+typedef struct reading {
+    const uint32_t
+        *earlier; /* the block before it, from its first marker on; NULL: there is none */
+    size_t earlier_words;
+    profiler_marker late[2]; /* ends of guaranteed zones */
+    size_t late_count;
+    uint64_t first; /* the time of the first zone marker */
+    size_t totals;
+    size_t dated; /* markers that have a time of their own */
+} reading;
+
+/*
+ * Other firmware pushes a buffer more than once: in the middle of a run with the guaranteed markers
+ * that were sent before, and, of a processor that takes no part in a run, with all that it recorded
+ * earlier. What lies at the same place with the same id and time is the same marker.
+ */
+static bool is_repeated(const reading *block, const uint32_t *words, size_t offset) {
+    return offset + 1 < block->earlier_words && block->earlier[offset] == words[0] &&
+           block->earlier[offset + 1] == words[1];
+}
+
+static bool is_guaranteed_end(size_t offset) {
+    return offset == MAIN_END - HEAD_WORDS || offset == CHILD_END - HEAD_WORDS;
+}
+
+/* A marker at its place; returns how many there are now, without ends of guaranteed zones. */
+static size_t take_marker(profiler_decoder *self, const uint32_t *words, size_t offset,
+                          size_t count, reading *block) {
+    profiler_marker marker;
+    const profiler_type type = type_of(words);
+    read_marker(self, words, type, &marker);
+    if (type <= PROFILER_END && block->first == 0)
+        block->first = marker.time;
+    if (type == PROFILER_TOTAL)
+        block->totals++;
+    else if (is_repeated(block, words, offset))
+        return count;
+    else
+        block->dated++;
+    if (is_guaranteed_end(offset)) {
+        block->late[block->late_count++] = marker;
+        return count;
+    }
+    self->markers[count] = marker;
+    return count + 1;
+}
+
+/* Timer 0 with no upper half of a time says nothing, whatever its lower half. */
+static bool is_filler(const uint32_t *words) {
+    return words[0] == VALID;
+}
 
 /* The markers from `from` to `to`; returns how many, ends of guaranteed zones put aside. */
-static size_t read_markers(profiler_decoder *self, size_t from, size_t to, late_ends *late) {
+static size_t read_markers(profiler_decoder *self, size_t from, size_t to, reading *block) {
     const uint32_t *words = self->words;
     size_t count = 0;
     for (size_t at = from; at + 1 < to;) {
-        const profiler_type type = (profiler_type)(words[at] >> 28 & 7);
-        const size_t size = words_of(type);
-        const size_t offset = at - from + HEAD_WORDS;
-        if (words[at] == VALID && words[at + 1] == 0) {
+        const size_t size = words_of(type_of(words + at));
+        if (is_filler(words + at)) {
             at += 2;
             continue;
         }
@@ -128,22 +176,33 @@ static size_t read_markers(profiler_decoder *self, size_t from, size_t to, late_
             at += 2;
             continue;
         }
-        profiler_marker *marker = &self->markers[count];
-        if (offset == MAIN_END || offset == CHILD_END)
-            marker = &late->markers[late->count++];
-        else
-            count++;
-        read_marker(self, words + at, type, marker);
-        late->has_totals |= type == PROFILER_TOTAL;
+        count = take_marker(self, words + at, at - from, count, block);
         at += size;
     }
     return count;
 }
 
-static size_t add_late(profiler_decoder *self, size_t count, const late_ends *late) {
+static size_t add_late(profiler_decoder *self, size_t count, const reading *block) {
     /* The kernel's end comes before the firmware's. */
-    for (size_t i = late->count; i > 0; i--)
-        self->markers[count++] = late->markers[i - 1];
+    for (size_t i = block->late_count; i > 0; i--)
+        self->markers[count++] = block->late[i - 1];
+    return count;
+}
+
+/* All markers of the words from `first` to `end`, in order. */
+static size_t read_block(profiler_decoder *self, size_t first, size_t end) {
+    reading block = {.earlier = self->earlier, .earlier_words = self->earlier_words};
+    reserve(self, (end - first) / 2 + 3);
+    size_t count = read_markers(self, first, end, &block);
+    count = add_late(self, count, &block);
+    self->earlier = self->words + first;
+    self->earlier_words = end - first;
+    /* Nothing here is of this run: its sums are not either. */
+    if (block.dated == 0)
+        return 0;
+    if (block.totals > 0)
+        date_totals(self->markers, count, block.first);
+    sort_markers(self->markers, count);
     return count;
 }
 
@@ -162,13 +221,7 @@ bool profiler_decode_next(profiler_decoder *self, profiler_block *block) {
     const uint32_t identity = self->words[begin + 2];
     const size_t first = begin + HEAD_WORDS;
     const size_t end = find_sentinel(self, first);
-    late_ends late = {.count = 0};
-    reserve(self, (end - first) / 2 + 3);
-    size_t count = read_markers(self, first, end, &late);
-    count = add_late(self, count, &late);
-    if (late.has_totals)
-        date_totals(self->markers, count);
-    sort_markers(self->markers, count);
+    const size_t count = read_block(self, first, end);
     *block = (profiler_block){.processor = identity & 31,
                               .core = identity >> 5 & 255,
                               .replay = identity >> 13 & 0xFFFF,

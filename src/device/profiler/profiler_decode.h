@@ -3,7 +3,8 @@
  *
  * A slot holds blocks one behind the other. A block begins with two zero words, says whose it is,
  * and goes on with pairs of words: markers, and the payloads of some. Nothing in it is believed:
- * what is no marker is counted and passed over.
+ * what is no marker is counted and passed over. A marker that the block before has at the same
+ * place is there once.
  */
 #ifndef SB_DEVICE_PROFILER_PROFILER_DECODE_H
 #define SB_DEVICE_PROFILER_PROFILER_DECODE_H
@@ -30,7 +31,7 @@ typedef struct profiler_marker {
     uint64_t time;  /* clocks of the core, 64 bits */
     uint64_t data;  /* of data; of a total, the clocks added up */
     uint64_t more;  /* the second value of 16-byte data */
-    uint32_t timer; /* type and id, as in the log */
+    uint32_t timer; /* type and id */
 } profiler_marker;
 
 static inline profiler_type profiler_type_of(const profiler_marker *marker) {
@@ -55,8 +56,10 @@ typedef struct profiler_decoder {
     const uint32_t *words;
     size_t count;
     size_t at;
-    uint64_t now;     /* the clock of the core; all markers are older */
-    uint64_t strange; /* pairs of words that are no markers */
+    uint64_t now;            /* the clock of the core; all markers are older */
+    uint64_t strange;        /* pairs of words that are no markers */
+    const uint32_t *earlier; /* the markers of the block before; NULL: there is none */
+    size_t earlier_words;
     profiler_marker *markers;
     size_t capacity;
 } profiler_decoder;
