@@ -85,19 +85,29 @@ static void clear_circular(uint32_t mask) {
     }
 }
 
+static void start_kernels(uint32_t processors) {
+    PROFILER_STEP(PROCESSOR_NAME "-GO");
+    clear_circular(mail()->launch.circular);
+    for (uint32_t i = 1; i < SB_PROCESSORS; i++)
+        if ((processors >> i & 1) != 0)
+            mail()->sync[i] = SB_GO;
+}
+
+static void wait_for_kernels(uint32_t processors) {
+    PROFILER_STEP(PROCESSOR_NAME "-WAIT");
+    wait_for(processors);
+}
+
 /* One program, from the host's go to all processors being done. */
 static void run_program(void) {
     DeviceZoneScopedMainN(PROCESSOR_NAME "-FW");
     const uint32_t processors = mail()->launch.processors;
     DeviceValidateProfiler(processors != 0);
     profiler_begin(processors);
-    clear_circular(mail()->launch.circular);
-    for (uint32_t i = 1; i < SB_PROCESSORS; i++)
-        if ((processors >> i & 1) != 0)
-            mail()->sync[i] = SB_GO;
+    start_kernels(processors);
     if ((processors >> MASTER & 1) != 0)
         run_kernel();
-    wait_for(processors);
+    wait_for_kernels(processors);
 }
 
 static void firmware_main(void) {

@@ -24,7 +24,7 @@ static uint32_t profiler_base(uint32_t processor) {
 /* How much of the buffer will be pushed, unless the kernel says more. */
 static void profiler_expect_kernel(void) {
     sb_profiler_control()[SB_PROFILER_USED + STROBE_PROCESSOR] =
-        profiler_base(STROBE_PROCESSOR) + SB_PROFILER_FIRST;
+        profiler_base(STROBE_PROCESSOR) + SB_PROFILER_FIRST + SB_PROFILER_STEP_WORDS;
 }
 
 #if STROBE_PROCESSOR == MASTER
@@ -81,6 +81,36 @@ static void profiler_begin(uint32_t processors) {
         }
     sb_profiler_control()[SB_PROFILER_USED + MASTER] = profiler_base(MASTER) + SB_PROFILER_FIRST;
 }
+
+#ifdef PROFILE_DISPATCH
+
+/*
+ * What the master does for the others, as zones: one in front of the markers of its kernel, which
+ * leaves their place free, and one behind them.
+ */
+typedef struct profiler_step {
+    volatile uint32_t *end;
+    uint32_t word;
+} profiler_step;
+
+static profiler_step profiler_step_begin(uint32_t word) {
+    volatile uint32_t *used = &sb_profiler_control()[SB_PROFILER_USED + MASTER];
+    volatile uint32_t *at = profiler_buffer(MASTER) + *used;
+    *used += SB_PROFILER_STEP_WORDS;
+    sb_marker_put(at, word);
+    return (profiler_step){at + 2, word | SB_MARKER_END};
+}
+
+static void profiler_step_end(const profiler_step *step) {
+    sb_marker_put(step->end, step->word);
+}
+
+#define PROFILER_STEP(name)                                                                    \
+    SB_ZONE_PLACE(step_place, name, 0);                                                        \
+    __attribute__((cleanup(profiler_step_end))) const profiler_step SB_JOIN(step_, __LINE__) = \
+        profiler_step_begin(sb_zone_word(&step_place))
+
+#endif
 
 static void profiler_send(uint32_t from, uint32_t to, uint32_t bytes) {
     const uint32_t own = (*profiler_word(NOC_OWN_PLACE) & 0xFFF) << 4;
@@ -232,6 +262,10 @@ static void profiler_begin(uint32_t processors) {
 static void profiler_finish(void) {}
 #endif
 
+#endif
+
+#ifndef PROFILER_STEP
+#define PROFILER_STEP(name) _Static_assert(sizeof(name) > 1, "a step has a name")
 #endif
 
 #endif

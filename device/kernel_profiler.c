@@ -9,14 +9,14 @@
 #include "kernel_start.h"
 
 /* A zone that begins wants room for its end as well. */
-#define LIMIT (SB_PROFILER_BUFFER + SB_PROFILER_WORDS - 4)
+#define LIMIT (SB_PROFILER_BUFFER + SB_PROFILER_WORDS - 4 - SB_PROFILER_STEP_WORDS)
 
 /* From the linker script. */
 extern sb_zone_sum sb_sums_begin[];
 extern sb_zone_sum sb_sums_end[];
 
 void sb_profiler_start(void) {
-    sb_profiler_at = sb_profiler_run() + SB_PROFILER_FIRST;
+    sb_profiler_at = sb_profiler_run() + SB_PROFILER_FIRST + SB_PROFILER_STEP_WORDS;
     sb_profiler_limit = LIMIT;
 }
 

@@ -77,6 +77,13 @@ enum {
 
 #define SB_PROFILER_SUMS 8 /* a bit of PROFILE_KERNEL */
 
+/* Words of a zone that BRISC's firmware makes, in front of and behind the markers of its kernel. */
+#if defined(PROFILE_DISPATCH) && STROBE_PROCESSOR == 0
+#define SB_PROFILER_STEP_WORDS 4
+#else
+#define SB_PROFILER_STEP_WORDS 0
+#endif
+
 #define SB_PROFILER_BUFFER \
     ((volatile uint32_t *)(SB_L1_PROFILER_BUFFERS + STROBE_PROCESSOR * SB_L1_PROFILER_BUFFER_BYTES))
 #define SB_PROFILER_INLINE static inline __attribute__((always_inline))

@@ -116,6 +116,7 @@ static sb_status add_place(build *self, const char *sources, sb_error *error) {
 
 /* Bits of PROFILE_KERNEL as other profilers of this hardware number them. */
 #define PROFILE_BASE 1u
+#define PROFILE_DISPATCH 2u
 #define PROFILE_SUMS 8u
 
 static sb_status add_instrument(build *self, sb_error *error) {
@@ -123,7 +124,10 @@ static sb_status add_instrument(build *self, sb_error *error) {
     if (!instrument->is_on)
         return SB_OK;
     SB_TRY(add_format(self, error, "-DPROFILE_KERNEL=%u",
-                      PROFILE_BASE | (instrument->adds_up ? PROFILE_SUMS : 0)));
+                      PROFILE_BASE | (instrument->adds_up ? PROFILE_SUMS : 0) |
+                          (instrument->records_steps ? PROFILE_DISPATCH : 0)));
+    if (instrument->records_steps)
+        SB_TRY(add(self, "-DPROFILE_DISPATCH=1", error));
     if (instrument->accumulates)
         SB_TRY(add(self, "-DPROFILE_ACCUMULATES=1", error));
     if (instrument->drops)

@@ -32,6 +32,7 @@ typedef struct device_instrument {
     bool adds_up;           /* sums of time in zones */
     bool accumulates;       /* short runs are pushed together */
     bool drops;             /* markers that find no room are not recorded */
+    bool records_steps;     /* what firmware does to start kernels and to wait for them */
     bool records_noc;       /* transfers */
     bool records_noc_steps; /* and words, semaphores and waiting */
 } device_instrument;

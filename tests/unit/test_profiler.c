@@ -1,4 +1,7 @@
 /* Kernels that are profiled on the emulator, from their zones to the log. */
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "profiler_testing.h"
 
 static const char *const kinds[SB_PROCESSORS] = {"BRISC", "NCRISC", "TRISC", "TRISC", "TRISC"};
@@ -153,6 +156,35 @@ static void sums_are_one_figure_per_run(void **state) {
     free(log.rows);
 }
 
+/* BRISC starts the others and waits for them; its kernel fills what is left of the buffer. */
+static void steps_of_the_firmware_are_zones_if_asked_for(void **state) {
+    (void)state;
+    setenv("TT_METAL_DEVICE_PROFILER_DISPATCH", "1", 1);
+    bench self = open_bench("emu:rows=1,cols=1");
+    add_kernel(&self,
+               KERNEL "void kernel_main(void) {\n"
+                      "    for (uint32_t i = 0; i < 250; i++) { DeviceZoneScopedN(\"WORK\"); }\n"
+                      "}\n",
+               31, one_core);
+    run(&self, 4);
+    close_bench(&self);
+    unsetenv("TT_METAL_DEVICE_PROFILER_DISPATCH");
+    const device_log log = read_log();
+    assert_int_equal(count_rows(&log, "BRISC", "WORK", "ZONE_END"), 1000);
+    assert_int_equal(count_rows(&log, "NCRISC", "WORK", "ZONE_END"), 1000);
+    for (size_t i = 0; i < 4; i++) {
+        const char *name = i % 2 == 0 ? "BRISC-GO" : "BRISC-WAIT";
+        assert_int_equal(count_rows(&log, "BRISC", name, i < 2 ? "ZONE_START" : "ZONE_END"), 4);
+    }
+    assert_int_equal(count_rows(&log, "NCRISC", "BRISC-GO", "ZONE_START"), 0);
+    const uint64_t go = find_row(&log, "BRISC", "BRISC-GO", "ZONE_START")->time;
+    const uint64_t wait = find_row(&log, "BRISC", "BRISC-WAIT", "ZONE_START")->time;
+    assert_true(go < find_row(&log, "NCRISC", "NCRISC-KERNEL", "ZONE_START")->time);
+    assert_true(go < find_row(&log, "BRISC", "BRISC-KERNEL", "ZONE_START")->time);
+    assert_true(wait > find_row(&log, "BRISC", "BRISC-KERNEL", "ZONE_END")->time);
+    free(log.rows);
+}
+
 static void programs_keep_the_ids_they_were_given(void **state) {
     (void)state;
     bench self = open_bench("emu:rows=1,cols=1");
@@ -296,6 +328,33 @@ static void transfers_are_written_as_json(void **state) {
         check_contains(file.text, parts[i]);
     check_lacks(file.text, "-FW");
     sb_file_close(&file);
+}
+
+/* A child that is killed after it has run three programs, with or without somebody reading. */
+static device_log log_of_killed_child(void) {
+    const pid_t child = fork();
+    if (child == 0) {
+        bench self = open_bench("emu:rows=1,cols=1");
+        add_kernel(&self, KERNEL "void kernel_main(void) { DeviceZoneScopedN(\"WORK\"); }", 31,
+                   one_core);
+        run(&self, 3);
+        raise(SIGKILL);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    return read_log();
+}
+
+static void programs_that_ended_are_in_the_log_of_a_killed_process(void **state) {
+    (void)state;
+    setenv("TT_METAL_PROFILER_MID_RUN_DUMP", "1", 1);
+    const device_log log = log_of_killed_child();
+    unsetenv("TT_METAL_PROFILER_MID_RUN_DUMP");
+    assert_int_equal(log.count, 3 * SB_PROCESSORS * 6);
+    assert_int_equal(count_rows(&log, "TRISC_2", "WORK", "ZONE_END"), 3);
+    assert_int_equal(log.rows[log.count - 1].program, 3);
+    free(log.rows);
 }
 
 static size_t count_parts(sb_slice text, const char *part) {
@@ -451,10 +510,12 @@ int main(void) {
         TEST(zones_last_as_long_as_their_code),
         TEST(data_and_events_carry_their_values),
         TEST(sums_are_one_figure_per_run),
+        TEST(steps_of_the_firmware_are_zones_if_asked_for),
         TEST(programs_keep_the_ids_they_were_given),
         TEST(files_beside_the_log_are_written),
         TEST(replays_are_told_apart),
         TEST(replays_can_be_seen_as_a_whole),
+        TEST(programs_that_ended_are_in_the_log_of_a_killed_process),
         TEST(transfers_are_written_as_json),
         TEST(semaphores_words_and_barriers_are_written_if_asked_for),
         TEST(a_program_that_hangs_leaves_its_zones),

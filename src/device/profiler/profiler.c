@@ -66,6 +66,7 @@ device_instrument device_profiler_instrument(const device_profiler *profiler) {
                                .adds_up = profiler->options.adds_up,
                                .accumulates = profiler->options.accumulates,
                                .drops = profiler->options.mode == PROFILER_DROP_NEWEST,
+                               .records_steps = profiler->options.records_steps,
                                .records_noc = profiler->options.records_noc,
                                .records_noc_steps = profiler->options.records_noc_steps};
 }
@@ -172,9 +173,22 @@ sb_status device_profiler_serve(sb_device *device, bool *has_served, sb_error *e
     return SB_OK;
 }
 
+/* Where somebody reads along, a program is written down as soon as it has ended. */
+static bool is_read_along(const profiler_device *self) {
+    const profiler_options *options = &self->profiler->options;
+    return (options->dumps_in_time || options->pushes_in_time) &&
+           options->mode == PROFILER_NEVER_DROP && !self->is_measuring;
+}
+
 sb_status device_profiler_finished(sb_device *device, sb_error *error) {
     profiler_device *self = profiler_of(device);
-    return self != NULL ? profiler_clock_follow(&self->clock, device, error) : SB_OK;
+    if (self == NULL)
+        return SB_OK;
+    SB_TRY(profiler_clock_follow(&self->clock, device, error));
+    if (!is_read_along(self))
+        return SB_OK;
+    SB_TRY(fetch(self, error));
+    return profiler_look(self, error);
 }
 
 uint32_t device_profiler_replay(sb_device *device, uint32_t trace_id) {

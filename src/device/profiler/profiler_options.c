@@ -27,11 +27,14 @@ typedef struct variable {
 
 static const variable variables[] = {
     {"TT_METAL_DEVICE_PROFILER", FLAG(is_on), false, NULL},
+    {"TT_METAL_DEVICE_PROFILER_DISPATCH", FLAG(records_steps), false, NULL},
     {"TT_METAL_PROFILER_SYNC", FLAG(syncs), false, NULL},
     {"TT_METAL_PROFILER_SUM", FLAG(adds_up), false, NULL},
     {"TT_METAL_PROFILER_ACCUMULATE", FLAG(accumulates), false, NULL},
     {"TT_METAL_PROFILER_TRACE_TRACKING", FLAG(tracks_traces), false, NULL},
     {"TT_METAL_TRACE_PROFILER", FLAG(joins_replays), false, NULL},
+    {"TT_METAL_PROFILER_MID_RUN_DUMP", FLAG(dumps_in_time), false, NULL},
+    {"TT_METAL_TRACY_MID_RUN_PUSH", FLAG(pushes_in_time), false, NULL},
     {"TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", FLAG(writes_files), true, NULL},
     {"TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY", FLAG(pushes), true, NULL},
     {"TT_METAL_DEVICE_PROFILER_NOC_EVENTS", FLAG(records_noc), false, NULL},
@@ -42,13 +45,8 @@ static const variable variables[] = {
     {"TT_METAL_PROFILER_DIR", NO_FLAG, false, NULL},
     {"TT_METAL_PROFILER_NO_CACHE_OP_INFO", NO_FLAG, false, NULL},
     {"STROBE_PROFILER_MODE", NO_FLAG, false, NULL},
-    {"TT_METAL_DEVICE_PROFILER_DISPATCH", NO_FLAG, false,
-     "no core of this device dispatches: the host starts programs itself"},
     {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false, NULL}, /* `strobe report` does it */
     {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false, "the machine has no performance counters"},
-    {"TT_METAL_PROFILER_MID_RUN_DUMP", NO_FLAG, false,
-     "what is read is always written to the files at once"},
-    {"TT_METAL_TRACY_MID_RUN_PUSH", NO_FLAG, false, "zones are always pushed when they are read"},
 };
 
 #define VARIABLE_COUNT (sizeof variables / sizeof variables[0])

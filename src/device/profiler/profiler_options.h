@@ -23,9 +23,12 @@ typedef struct profiler_options {
     uint32_t programs; /* that slots are made for, and that keep newest keeps */
     bool syncs;
     bool adds_up;
-    bool accumulates;   /* short programs are pushed together */
-    bool tracks_traces; /* messages about traces */
-    bool joins_replays; /* replays of traces as a whole, instead of their programs */
+    bool records_steps;  /* what firmware does to start kernels and to wait for them */
+    bool accumulates;    /* short programs are pushed together */
+    bool tracks_traces;  /* messages about traces */
+    bool joins_replays;  /* replays of traces as a whole, instead of their programs */
+    bool dumps_in_time;  /* files have all programs that have ended */
+    bool pushes_in_time; /* and so has the recording */
     bool writes_files;
     bool pushes; /* zones into a recording of the program */
     bool records_noc;
