@@ -61,13 +61,15 @@ sb_status report_copy_file(const char *from, const char *folder, const char *nam
     return status;
 }
 
-/* Copies a file of the log folder if it is there. */
+/* Copies a file of the log folder if it could be read. */
 static sb_status copy_log(const sb_report *report, const char *folder, const char *name,
                           sb_error *error) {
     sb_arena arena = {0};
+    struct stat info;
     const char *from = sb_arena_format(&arena, "%s/%s", report->log_folder, name).data;
-    const bool is_there = access(from, F_OK) == 0;
-    const sb_status status = is_there ? report_copy_file(from, folder, name, error) : SB_OK;
+    const bool was_read =
+        access(from, R_OK) == 0 && stat(from, &info) == 0 && S_ISREG(info.st_mode);
+    const sb_status status = was_read ? report_copy_file(from, folder, name, error) : SB_OK;
     sb_arena_free(&arena);
     return status;
 }

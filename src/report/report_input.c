@@ -31,6 +31,12 @@ static bool is_file(const char *path) {
     return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
+/* Pipes and devices can be named by a user, but a log among others could be read for ever. */
+static bool is_regular(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 static char *copy_text(const char *text) {
     const size_t size = strlen(text) + 1;
     return memcpy(sb_alloc(size), text, size);
@@ -93,15 +99,25 @@ static sb_status find_folders(sb_report *report, sb_error *error) {
     return SB_OK;
 }
 
-/* Opens a file of the log folder if it is there. */
-static sb_status open_log(const sb_report *report, const char *name, sb_file *file, bool *is_there,
-                          sb_error *error) {
+/*
+ * Opens a file of the log folder; false if it is not there. One that cannot be read is a problem of
+ * the report and not the end of it: the other files may have enough to say.
+ */
+static bool open_log(sb_report *report, const char *name, sb_file *file) {
+    struct stat entry;
+    sb_error error = {0};
     char *path = join_paths(report->log_folder, name);
+    const bool is_there = lstat(path, &entry) == 0; /* as is a link that leads nowhere */
+    bool is_open = false;
     *file = sb_file_of((sb_slice){"", 0});
-    *is_there = is_file(path);
-    const sb_status status = *is_there ? sb_file_open(file, path, error) : SB_OK;
+    if (is_there && !is_regular(path))
+        report_add_problem(report, "%s: not a file, so it is not read", path);
+    else if (is_there && sb_file_open(file, path, &error) != SB_OK)
+        report_add_problem(report, "%s", error.message);
+    else
+        is_open = is_there;
     free(path);
-    return status;
+    return is_open;
 }
 
 /* ---- the host's files from a recording ---- */
@@ -168,11 +184,14 @@ static sb_status read_any_trace(report_recording *recording, sb_trace **trace, s
     return damage.status;
 }
 
-static sb_status read_recording(sb_report *report, sb_error *error) {
+static void read_recording(sb_report *report) {
     report_recording *recording = &report->recording;
     sb_trace *trace = NULL;
     sb_error reason = {0};
-    SB_TRY(sb_file_open(&recording->file, recording->path, error));
+    if (sb_file_open(&recording->file, recording->path, &reason) != SB_OK) {
+        report_add_problem(report, "%s", reason.message);
+        return;
+    }
     const sb_status status = read_any_trace(recording, &trace, &reason);
     if (trace != NULL) {
         make_host_files(report, trace);
@@ -185,7 +204,6 @@ static sb_status read_recording(sb_report *report, sb_error *error) {
         recording->trace = trace;
     else
         sb_trace_free(trace);
-    return SB_OK;
 }
 
 /* The recording beside the logs: whole, or as a recorder that was killed has left it. */
@@ -195,7 +213,7 @@ static void find_recording(sb_report *report) {
         if (report->recording.path != NULL)
             return;
         char *path = join_paths(report->log_folder, names[i]);
-        if (is_file(path))
+        if (is_regular(path))
             report->recording.path = path;
         else
             free(path);
@@ -211,8 +229,8 @@ static sb_status open_host_files(sb_report *report, sb_error *error) {
     if (report->options.device_only)
         return SB_OK;
     if (!report->options.export_again && !is_named) {
-        SB_TRY(open_log(report, messages_name, &files->messages_file, &has_messages, error));
-        SB_TRY(open_log(report, zones_name, &files->zones_file, &has_zones, error));
+        has_messages = open_log(report, messages_name, &files->messages_file);
+        has_zones = open_log(report, zones_name, &files->zones_file);
         files->is_there = has_messages || has_zones;
     }
     if (report->options.export_again && report->recording.path == NULL)
@@ -220,21 +238,26 @@ static sb_status open_host_files(sb_report *report, sb_error *error) {
                 report->log_folder, tracy_name);
     const bool is_incomplete = !has_messages || !has_zones;
     if (is_incomplete && report->recording.path != NULL)
-        return read_recording(report, error);
-    if (files->is_there && is_incomplete)
+        read_recording(report);
+    else if (files->is_there && is_incomplete)
         report_add_problem(report, "%s: %s is missing", report->log_folder,
                            has_messages ? zones_name : messages_name);
     return SB_OK;
 }
 
-static sb_status read_clocks(sb_report *report, sb_error *error) {
+static void read_clocks(sb_report *report) {
     sb_file file;
-    bool is_there = false;
-    SB_TRY(open_log(report, sync_name, &file, &is_there, error));
-    if (is_there)
+    if (open_log(report, sync_name, &file))
         report_read_clocks(&report->clocks, file.text);
     sb_file_close(&file);
-    return SB_OK;
+}
+
+/* What was wrong with the files that are there says more than that none is left. */
+static sb_status refuse_folder(const sb_report *report, sb_error *error) {
+    if (report->problems.count > 0)
+        SB_FAIL(error, SB_ERR_FORMAT, "%s", *(char **)sb_vector_at(&report->problems, 0));
+    SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: no logs here: expected %s, %s with %s, or a recording",
+            report->log_folder, device_log_name, messages_name, zones_name);
 }
 
 sb_status report_open_inputs(sb_report *report, sb_error *error) {
@@ -242,16 +265,13 @@ sb_status report_open_inputs(sb_report *report, sb_error *error) {
     SB_TRY(find_folders(report, error));
     SB_TRY(open_host_files(report, error));
     if (!options->no_device) {
-        SB_TRY(open_log(report, device_log_name, &report->device_file, &report->has_device_file,
-                        error));
-        SB_TRY(read_clocks(report, error));
+        report->has_device_file = open_log(report, device_log_name, &report->device_file);
+        read_clocks(report);
     }
     if (!options->no_device && !options->ignore_cpp && !options->device_only)
-        SB_TRY(open_log(report, cpp_name, &report->cpp_file, &report->has_cpp, error));
+        report->has_cpp = open_log(report, cpp_name, &report->cpp_file);
     if (!report->has_device_file && !report->has_cpp && !report->host_files.is_there)
-        SB_FAIL(error, SB_ERR_NOT_FOUND,
-                "%s: no logs here: expected %s, %s with %s, or a recording", report->log_folder,
-                device_log_name, messages_name, zones_name);
+        return refuse_folder(report, error);
     return SB_OK;
 }
 
