@@ -146,29 +146,10 @@ static sb_status show_report(const cli_run_arguments *arguments, const sb_run_re
     return status != SB_OK ? status : printed;
 }
 
-/* Folders are named by the second: a run that ends in the same one as another waits for the next.
- */
-static void choose_date(const cli_run_arguments *arguments, char date[CLI_REPORT_DATE_SIZE]) {
-    enum { STEP_US = 100000, STEPS_MAX = 15 };
-    sb_arena arena = {0};
-    const char *name = arguments->name;
-    for (int i = 0; i < STEPS_MAX; i++) {
-        cli_report_date(date);
-        const char *folder =
-            sb_arena_format(&arena, "%s/reports/%s%s%s", arguments->folder,
-                            name == NULL ? "" : name, name == NULL ? "" : "/", date)
-                .data;
-        if (!sb_folder_is(folder))
-            break;
-        usleep(STEP_US);
-    }
-    sb_arena_free(&arena);
-}
-
 sb_status cli_run_report(const cli_run_arguments *arguments, const sb_run_result *result,
                          bool *is_partial, sb_error *error) {
     char date[CLI_REPORT_DATE_SIZE];
-    choose_date(arguments, date);
+    cli_report_date(date);
     const sb_report_options options = {.input = arguments->folder,
                                        .output = arguments->folder,
                                        .name = arguments->name,

@@ -30,7 +30,8 @@ typedef struct sb_report_options {
     const char *input;  /* a folder with logs, or one with a folder .logs; a recording */
     const char *output; /* the folder that gets "reports"; NULL: where the logs come from */
     const char *name;   /* part of the names of folder and file; NULL: none */
-    const char *date;   /* the same, a time; NULL: none */
+    const char *date;   /* the same, a time; NULL: none. A folder of this name that is there already
+                           stays as it is: "_2" is added, and so on */
     const char *tool_version;
     bool device_only;            /* as if there were no host files */
     bool no_device;              /* as if there were no device files */

@@ -195,18 +195,44 @@ static sb_status write_files(sb_report *report, sb_error *error) {
     return write_file(report, path_of(report, "report.json"), put_side_file, error);
 }
 
-sb_status sb_report_write(sb_report *report, sb_error *error) {
-    const sb_report_options *options = &report->options;
-    const char *folder = sb_arena_format(&report->arena, "%s/reports%s%s%s%s",
-                                         report->output_folder, options->name != NULL ? "/" : "",
-                                         options->name != NULL ? options->name : "",
-                                         options->date != NULL ? "/" : "",
-                                         options->date != NULL ? options->date : "")
-                             .data;
-    SB_TRY(sb_folder_make(folder, error));
+/*
+ * Makes a folder that nobody has yet: a report that was made in the same second, perhaps by another
+ * process, is not to be mixed with this one. Its date gets a number then.
+ */
+static sb_status make_dated_folder(sb_report *report, const char *parent, sb_error *error) {
+    enum { TRIES = 1000 };
+    const char *date = report->options.date;
+    const char *folder = NULL;
+    bool is_made = false;
+    int reason = EEXIST;
+    SB_TRY(sb_folder_make(parent, error));
+    for (int i = 1; i <= TRIES && !is_made && reason == EEXIST; i++) {
+        if (i > 1)
+            report->options.date = sb_arena_format(&report->arena, "%s_%d", date, i).data;
+        folder = sb_arena_format(&report->arena, "%s/%s", parent, report->options.date).data;
+        is_made = mkdir(folder, 0777) == 0;
+        reason = errno;
+    }
+    if (!is_made)
+        SB_FAIL(error, SB_ERR_IO, "%s: cannot make this folder: %s", folder, strerror(reason));
     report->summary.folder = folder;
+    return SB_OK;
+}
+
+static sb_status make_folder(sb_report *report, sb_error *error) {
+    const char *name = report->options.name;
+    const char *folder = sb_arena_format(&report->arena, "%s/reports%s%s", report->output_folder,
+                                         name != NULL ? "/" : "", name != NULL ? name : "")
+                             .data;
+    report->summary.folder = folder;
+    return report->options.date == NULL ? sb_folder_make(folder, error)
+                                        : make_dated_folder(report, folder, error);
+}
+
+sb_status sb_report_write(sb_report *report, sb_error *error) {
+    SB_TRY(make_folder(report, error));
     report->summary.csv_path = name_of(report, "ops_perf_results", true);
-    copying work = {.report = report, .folder = folder};
+    copying work = {.report = report, .folder = report->summary.folder};
     pthread_t thread;
     const bool is_parallel = pthread_create(&thread, NULL, copy_all, &work) == 0;
     const sb_status status = write_files(report, error);

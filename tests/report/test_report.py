@@ -113,6 +113,16 @@ class ReportTest(unittest.TestCase):
         )
         self.assertEqual(done.stdout.split(), ["9", "5"], done.stderr[-800:])
 
+    def test_reports_of_one_second_do_not_mix(self) -> None:
+        folder = self.make(ops=2)
+        running = [subprocess.Popen([STROBE, "report", folder, "-q"]) for _ in range(4)]
+        self.assertEqual([process.wait() for process in running], [0] * 4)
+        self.strobe("report", folder, "-q", "--device-only")
+        reports = list((folder / "reports").glob("*/ops_perf_results_*.csv"))
+        self.assertEqual(len(reports), 5)
+        for report in reports:
+            self.assertEqual(report.stem, f"ops_perf_results_{report.parent.name}")
+
     def test_nothing_to_read_is_an_error(self) -> None:
         done = self.strobe("report", self.folder, status=1)
         self.assertIn("no logs here", done.stderr)
