@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli_profile.h"
 #include "cli/cli_report.h"
 #include "cli/cli_run.h"
 #include "cli/cli_trace.h"
@@ -64,40 +65,73 @@ static sb_status make_folder_of(sb_arena *arena, const char *path, sb_error *err
     return sb_folder_make(sb_arena_format(arena, "%.*s", (int)(slash - path), path).data, error);
 }
 
-/* The report as `strobe report` writes it, under another name. */
-static sb_status copy_report(const char *csv, const char *goal, sb_error *error) {
-    sb_file file;
-    sb_output output;
-    SB_TRY(sb_file_open(&file, csv, error));
-    sb_status status = sb_output_to_file(&output, goal, error);
-    if (status == SB_OK) {
-        sb_put(&output, file.text);
-        status = sb_output_finish(&output, error);
-    }
-    sb_file_close(&file);
-    return status;
-}
+/* ---- reports ---- */
 
-static sb_status report_to(const char *folder, const char *goal, bool *is_partial,
-                           sb_error *error) {
+typedef struct profile_reports {
+    const cli_run_arguments *arguments;
     char date[CLI_REPORT_DATE_SIZE];
+    sb_vector sources; /* cli_profile_source */
+    bool is_partial;
+    sb_arena arena;
+} profile_reports;
+
+/* That of one process (NULL: the main one) as `strobe report` makes it. */
+static sb_status add_report(profile_reports *reports, const sb_run_process *process, int process_id,
+                            sb_error *error) {
     sb_report *report = NULL;
-    cli_report_date(date);
-    const sb_report_options options = {
-        .input = folder, .output = folder, .date = date, .tool_version = STROBE_VERSION};
-    SB_TRY(sb_report_read(&options, &report, error));
-    const sb_report_summary *summary = sb_report_summarise(report);
-    sb_status status = sb_report_write(report, error);
-    if (status == SB_OK)
-        status = copy_report(summary->csv_path, goal, error);
-    for (size_t i = 0; i < summary->problem_count; i++)
-        sb_log(SB_LOG_WARNING, "%s", summary->problems[i]);
-    *is_partial = summary->is_partial;
-    if (status == SB_OK)
-        printf("Report: %s\nTrace:  %s/.logs/tracy_profile_log_host.tracy\n", goal, folder);
+    const sb_status status =
+        cli_run_make_report(reports->arguments, process, reports->date, &report, error);
+    if (status == SB_OK) {
+        const sb_report_summary *summary = sb_report_summarise(report);
+        for (size_t i = 0; i < summary->problem_count; i++)
+            sb_log(SB_LOG_WARNING, "%s", summary->problems[i]);
+        reports->is_partial = reports->is_partial || summary->is_partial;
+        *(cli_profile_source *)sb_vector_push(&reports->sources) = (cli_profile_source){
+            .csv = sb_arena_format(&reports->arena, "%s", summary->csv_path).data,
+            .messages =
+                sb_arena_format(&reports->arena, "%s/tracy_ops_data.csv", summary->folder).data,
+            .process_id = process_id};
+    }
     sb_report_free(report);
     return status;
 }
+
+/* In the order in which the processes began. */
+static sb_status add_reports(profile_reports *reports, const sb_run_result *result,
+                             sb_error *error) {
+    for (size_t i = 0; i < result->processes.count; i++) {
+        const sb_run_process *process = sb_vector_at(&result->processes, i);
+        if (process->is_main)
+            SB_TRY(add_report(reports, NULL, (int)process->process_id, error));
+        else if (process->folder[0] != '\0' && process->operations > 0)
+            SB_TRY(add_report(reports, process, (int)process->process_id, error));
+    }
+    /* A device may have recorded what no host did. */
+    return reports->sources.count > 0 ? SB_OK : add_report(reports, NULL, 0, error);
+}
+
+static sb_status report_to(const cli_run_arguments *arguments, const sb_run_result *result,
+                           const char *goal, bool *is_partial, sb_error *error) {
+    profile_reports reports = {.arguments = arguments,
+                               .sources = sb_vector_of(sizeof(cli_profile_source))};
+    cli_report_date(reports.date);
+    sb_status status = add_reports(&reports, result, error);
+    if (status == SB_OK)
+        status = cli_profile_write((const cli_profile_source *)(void *)reports.sources.data,
+                                   reports.sources.count, goal, error);
+    if (status == SB_OK)
+        printf("Report: %s\nTrace:  %s/.logs/tracy_profile_log_host.tracy\n", goal,
+               arguments->folder);
+    else if (status == SB_ERR_NOT_FOUND && result->trace_path == NULL)
+        sb_error_set(error, status,
+                     "there is no report: neither the host nor a device recorded anything");
+    *is_partial = reports.is_partial;
+    sb_vector_free(&reports.sources);
+    sb_arena_free(&reports.arena);
+    return status;
+}
+
+/* ---- the command ---- */
 
 static sb_status take_options(const cli_parsed *parsed, const char **output, uint16_t *port,
                               sb_error *error) {
@@ -137,6 +171,7 @@ static sb_status run_command(const cli_parsed *parsed, sb_arena *arena, int *exi
                 .command_count = sizeof command / sizeof command[0],
                 .folder = folder,
                 .port = port,
+                .partial = true, /* operations are wanted, not every function of Python */
                 .variables = variables,
                 .variable_count = sizeof variables / sizeof variables[0]},
         .title = parsed->operands[0],
@@ -147,7 +182,7 @@ static sb_status run_command(const cli_parsed *parsed, sb_arena *arena, int *exi
     if (status == SB_OK) {
         bool is_partial = false;
         cli_run_tell(&arguments, &result);
-        status = report_to(folder, goal, &is_partial, error);
+        status = report_to(&arguments, &result, goal, &is_partial, error);
         const int code = sb_run_exit_code(result.wait_status);
         *exit_code = code != 0 ? code : is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
     }

@@ -5,6 +5,7 @@
 #define SB_CLI_RUN_H
 
 #include "cli/cli.h"
+#include "report/report.h"
 #include "run/run.h"
 
 typedef struct cli_run_arguments {
@@ -27,8 +28,14 @@ typedef struct cli_run_arguments {
 enum { CLI_RUN_TARGET_FAILED = 4 };
 
 /*
- * Makes the ops report of what was recorded, shows what it says and where it is. result is NULL if
- * nothing was run. *is_partial: something in it was missing.
+ * Reads the logs of a process (NULL: of the main one) and writes its report; the folder of the
+ * report has the process's number behind the date. *report is to be freed, also after a failure.
+ */
+sb_status cli_run_make_report(const cli_run_arguments *arguments, const sb_run_process *process,
+                              const char *date, sb_report **report, sb_error *error);
+/*
+ * Makes the ops reports of what was recorded, shows what the main one says and where they are.
+ * result is NULL if nothing was run. *is_partial becomes true if something in them is missing.
  */
 sb_status cli_run_report(const cli_run_arguments *arguments, const sb_run_result *result,
                          bool *is_partial, sb_error *error);

@@ -146,28 +146,64 @@ static sb_status show_report(const cli_run_arguments *arguments, const sb_run_re
     return status != SB_OK ? status : printed;
 }
 
+sb_status cli_run_make_report(const cli_run_arguments *arguments, const sb_run_process *process,
+                              const char *date, sb_report **report, sb_error *error) {
+    sb_arena arena = {0};
+    const bool is_main = process == NULL;
+    const sb_report_options options = {
+        .input = is_main ? arguments->folder : process->folder,
+        .output = arguments->folder,
+        .name = arguments->name,
+        .date =
+            is_main ? date : sb_arena_format(&arena, "%s_p%d", date, (int)process->process_id).data,
+        .tool_version = STROBE_VERSION,
+        .no_device = arguments->no_device,
+        .export_again = arguments->logs_only,
+        .analyses = (const char *const *)(void *)arguments->analyses.data,
+        .analysis_count = arguments->analyses.count,
+        .child_functions = arguments->children};
+    sb_status status = sb_report_read(&options, report, error);
+    if (status == SB_OK)
+        status = sb_report_write(*report, error);
+    sb_arena_free(&arena);
+    return status;
+}
+
+/* Those of other processes with operations come first: the newest report is the main one's. */
+static sb_status report_others(const cli_run_arguments *arguments, const sb_run_result *result,
+                               const char *date, bool *is_partial, sb_error *error) {
+    for (size_t i = 0; result != NULL && i < result->processes.count; i++) {
+        sb_report *report = NULL;
+        const sb_run_process *process = sb_vector_at(&result->processes, i);
+        if (process->folder[0] == '\0' || process->operations == 0)
+            continue;
+        const sb_status status = cli_run_make_report(arguments, process, date, &report, error);
+        if (status == SB_OK) {
+            const sb_report_summary *summary = sb_report_summarise(report);
+            sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+            *is_partial = *is_partial || summary->is_partial;
+            sb_put_format(&output, "Process %d (%s): ", (int)process->process_id, process->program);
+            cli_put_report_counts(summary, &output);
+            sb_put_format(&output, ": %s\n", summary->csv_path);
+            sb_output_finish(&output, NULL);
+        }
+        sb_report_free(report);
+        SB_TRY(status);
+    }
+    return SB_OK;
+}
+
 sb_status cli_run_report(const cli_run_arguments *arguments, const sb_run_result *result,
                          bool *is_partial, sb_error *error) {
     char date[CLI_REPORT_DATE_SIZE];
-    cli_report_date(date);
-    const sb_report_options options = {.input = arguments->folder,
-                                       .output = arguments->folder,
-                                       .name = arguments->name,
-                                       .date = date,
-                                       .tool_version = STROBE_VERSION,
-                                       .no_device = arguments->no_device,
-                                       .export_again = arguments->logs_only,
-                                       .analyses =
-                                           (const char *const *)(void *)arguments->analyses.data,
-                                       .analysis_count = arguments->analyses.count,
-                                       .child_functions = arguments->children};
     sb_report *report = NULL;
-    SB_TRY(sb_report_read(&options, &report, error));
-    const sb_report_summary *summary = sb_report_summarise(report);
-    sb_status status = sb_report_write(report, error);
+    cli_report_date(date);
+    SB_TRY(report_others(arguments, result, date, is_partial, error));
+    sb_status status = cli_run_make_report(arguments, NULL, date, &report, error);
     if (status == SB_OK) {
+        const sb_report_summary *summary = sb_report_summarise(report);
         print_problems(summary, arguments->verbose);
-        *is_partial = summary->is_partial;
+        *is_partial = *is_partial || summary->is_partial;
         status = show_report(arguments, result, summary, error);
     }
     sb_report_free(report);

@@ -39,6 +39,7 @@ static void remove_old_logs(const run_folders *folders, sb_arena *arena) {
         "zone_src_locations.log", "new_zone_src_locations.log"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unlink(sb_arena_format(arena, "%s/%s", folders->logs, names[i]).data);
+    run_devices_remove(folders->processes);
     DIR *directory = opendir(folders->processes);
     if (directory == NULL)
         return;

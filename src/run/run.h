@@ -18,11 +18,11 @@
  * When all have ended each recording becomes a trace. The one that matters most, which is the first
  * process that reports operations, else the target's own, else the fullest, becomes
  * FOLDER/.logs/tracy_profile_log_host.tracy; those of other processes stay in .logs/processes, and
- * session.json lists them.
+ * session.json lists them. Logs of devices are kept apart by process in the same way.
  *
  * Files here: run_target.c (what to execute), run_launch.c (process group, signals, terminal),
- * run_processes.c (/proc), run_record.c (following processes while they run), run_collect.c
- * (recordings to traces), run_session.c (the list), run.c (the whole).
+ * run_processes.c (/proc), run_record.c (following processes while they run), run_devices.c (logs
+ * of devices), run_collect.c (recordings to traces), run_session.c (the list), run.c (the whole).
  *
  * sb_run blocks signals of the calling thread and becomes the reaper of orphans while it works.
  * Call it once at a time.
@@ -69,6 +69,9 @@ typedef struct sb_run_process {
     bool is_main;   /* its trace is the one at trace_path */
     sb_run_state state;
     char path[4096];
+    char folder[4096]; /* with logs for a report of this process; "": it is the main one, or has no
+                          operations */
+    bool uses_device;
     char reason[SB_ERROR_TEXT_SIZE];
     uint64_t zones;
     uint64_t messages;

@@ -112,16 +112,18 @@ static void collect_follower(const run_follower *follower, sb_run_process *proce
 
 /* ---- the main one ---- */
 
-/* More is better: operations, then being the target, then zones. */
+/* More is better: operations, then use of a device, then being the target, then zones. */
 static int compare(const sb_run_process *a, const sb_run_process *b) {
     if ((a->operations > 0) != (b->operations > 0))
         return a->operations > 0 ? 1 : -1;
+    if (a->uses_device != b->uses_device)
+        return a->uses_device ? 1 : -1;
     if (a->operations > 0 || a->is_target != b->is_target)
         return a->is_target == b->is_target ? 0 : a->is_target ? 1 : -1;
     return a->zones == b->zones ? 0 : a->zones > b->zones ? 1 : -1;
 }
 
-static void choose_main(sb_run_result *result, const char *logs) {
+static void choose_main(sb_run_result *result, const char *processes_folder, const char *logs) {
     sb_run_process *best = NULL;
     for (size_t i = 0; i < result->processes.count; i++) {
         sb_run_process *each = sb_vector_at(&result->processes, i);
@@ -136,6 +138,7 @@ static void choose_main(sb_run_result *result, const char *logs) {
     if (rename(best->path, goal) == 0)
         snprintf(best->path, sizeof best->path, "%s", goal);
     result->trace_path = sb_arena_format(&result->arena, "%s", best->path).data;
+    run_devices_take(processes_folder, best->process_id, logs);
 }
 
 static int by_time(const void *a, const void *b) {
@@ -156,6 +159,13 @@ void run_collect(run_recorder *recorder, const char *logs, pid_t target, sb_run_
     for (size_t i = 0; i < result->processes.count; i++) {
         sb_run_process *each = sb_vector_at(&result->processes, i);
         each->is_target = each->process_id == target;
+        each->uses_device = run_devices_has(recorder->folder, each->process_id);
     }
-    choose_main(result, logs);
+    choose_main(result, recorder->folder, logs);
+    for (size_t i = 0; i < result->processes.count; i++) {
+        sb_run_process *each = sb_vector_at(&result->processes, i);
+        if (!each->is_main && each->state != SB_RUN_LOST &&
+            (each->operations > 0 || each->uses_device))
+            run_devices_complete(recorder->folder, each);
+    }
 }

@@ -115,6 +115,17 @@ void run_recorder_look(run_recorder *recorder);
 void run_recorder_finish(run_recorder *recorder);
 void run_recorder_free(run_recorder *recorder);
 
+/* ---- logs of devices (run_devices.c) ---- */
+
+/* Those that an earlier run left. */
+void run_devices_remove(const char *processes_folder);
+/* Has the process used a device? */
+bool run_devices_has(const char *processes_folder, pid_t process);
+/* Moves the logs of the process to where a reader of one process looks for them. */
+void run_devices_take(const char *processes_folder, pid_t process, const char *logs);
+/* Puts the trace of the process beside its logs: a folder that a report can be made of. */
+void run_devices_complete(const char *processes_folder, sb_run_process *process);
+
 /* ---- traces (run_collect.c) ---- */
 
 /* Makes traces of all recordings and chooses the main one. */

@@ -18,6 +18,10 @@ static void put_process(const sb_run_process *process, sb_output *output) {
                   (int)process->process_id, process->is_target ? "true" : "false",
                   process->is_main ? "true" : "false", process->zones, process->messages,
                   process->operations, process->lost, process->span_ns);
+    if (process->folder[0] != '\0') {
+        sb_put_text(output, ", \"folder\": ");
+        sb_put_json(output, sb_slice_of(process->folder));
+    }
     if (process->reason[0] != '\0') {
         sb_put_text(output, ", \"reason\": ");
         sb_put_json(output, sb_slice_of(process->reason));

@@ -256,10 +256,12 @@ static void add_recording(const sb_run_options *options, const char *processes_f
                      sb_arena_format(arena, "%u", options->port).data);
     if (options->without_recorder) {
         set_variable(environment, arena, "STROBE_OUT", NULL);
+        set_variable(environment, arena, "STROBE_PROCESS_LOGS", NULL);
         return;
     }
     set_variable(environment, arena, "STROBE_OUT",
                  sb_arena_format(arena, "%s/%%n-%%p.rec", processes_folder).data);
+    set_variable(environment, arena, "STROBE_PROCESS_LOGS", processes_folder);
     set_variable(environment, arena, "TRACY_NO_EXIT", "1");
 }
 

@@ -155,6 +155,25 @@ class Workflows(Guide):
         text = (self.folder / "results/perf/device_ops_perf_trace.csv").read_text()
         self.assertEqual(text.count("MatmulDeviceOperation"), 6)
 
+    def test_the_wrapper_tells_where_operations_come_from(self) -> None:
+        self.write("""
+            import tracy, ttnn
+            with ttnn.open_device(0) as device:
+                a = ttnn.from_torch([[1.0] * 32] * 32, device)
+                b = a @ a
+                tracy.message('MLIR_PROGRAM_METADATA;{"name": "main"}')
+                tracy.message('MLIR_OP_LOCATION;loc("model.mlir":17:14)')
+                b = a @ a
+                tracy.message("MLIR_CONST_EVAL_OP;true")
+                b = a @ a
+        """)
+        self.shell('python -m tracy.profile "python script.py"')
+        with (self.folder / "results/perf/device_ops_perf_trace.csv").open(newline="") as file:
+            rows = [(row["LOC"], row["CONST_EVAL_OP"], row["PROGRAM_METADATA"]) for row in csv.DictReader(file)]
+        place = 'loc("model.mlir":17:14)'
+        self.assertEqual(rows, [("loc(unknown)", "false", "{}"), (place, "false", '{"name": "main"}'),
+                                (place, "true", '{"name": "main"}')])
+
     def test_the_report_tool(self) -> None:
         self.shell("python -m tracy -r -p -v signposts.py; cp generated/profiler/reports/*/ops_perf_results_*.csv trace.csv")
         for line in ("tt-perf-report trace.csv", "tt-perf-report trace.csv --no-advice",

@@ -166,6 +166,38 @@ class Operations(Run):
         self.assertTrue(all(" ->" in m for m in operations))
 
 
+class SeveralProcesses(Run):
+    """Each of them runs operations on a device."""
+
+    TYPED = f"{shlex.quote(str(BIN / 'tiny_gpt'))} -q -l 1 -s 1"
+
+    def rows(self, pattern: str) -> list[dict[str, str]]:
+        return [row for report in sorted(self.folder.glob(pattern)) for row in csv.DictReader(report.open(newline=""))]
+
+    def test_each_has_a_report_of_its_own(self) -> None:
+        done = self.run_strobe("-r", "sh", "-c", f"{self.TYPED}; {self.TYPED}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([p["main"] for p in self.session()["programs"]], [True, False])
+        reports = sorted((self.folder / "generated/profiler/reports").glob("*/ops_perf_results_*.csv"))
+        self.assertEqual(len(reports), 2)
+        for report in reports:
+            rows = list(csv.DictReader(report.open(newline="")))
+            self.assertEqual({row["COMPLETENESS"] for row in rows if row["OP TYPE"] == "tt_dnn_device"}, {"complete"})
+        self.run_strobe(SUBJECT)
+        self.assertEqual(sorted(p.name for p in (self.folder / "generated/profiler/.logs/processes").iterdir()),
+                         [".lock", "session.json"])
+
+    def test_the_report_of_a_quoted_command_has_all_rows(self) -> None:
+        done = subprocess.run([STROBE, "profile", f"{self.TYPED} & {self.TYPED}; wait"], cwd=self.folder,
+                              env=self.environment, text=True, capture_output=True, timeout=LIMIT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.rows("results/perf/device_ops_perf_trace.csv")
+        owners = [row["PROCESS ID"] for row in rows]
+        self.assertEqual(len(set(owners)), 2)
+        self.assertEqual(owners.count(owners[0]) * 2, len(rows))
+        self.assertEqual({row["COMPLETENESS"] for row in rows if row["OP TYPE"] == "tt_dnn_device"}, {"complete"})
+
+
 class Faults(Run):
     def test_exit_codes_are_passed_on(self) -> None:
         self.assertEqual(self.run_strobe(SUBJECT, "fail").returncode, 7)

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -45,6 +46,7 @@ static const variable variables[] = {
     {"TT_METAL_PROFILER_DIR", NO_FLAG, false, NULL},
     {"TT_METAL_PROFILER_NO_CACHE_OP_INFO", NO_FLAG, false, NULL},
     {"STROBE_PROFILER_MODE", NO_FLAG, false, NULL},
+    {"STROBE_PROCESS_LOGS", NO_FLAG, false, NULL},
     {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false, NULL}, /* `strobe report` does it */
     {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false, "the machine has no performance counters"},
 };
@@ -179,11 +181,14 @@ static sb_status read_mode(profiler_options *options, sb_error *error) {
 }
 
 static sb_status read_folders(profiler_options *options, sb_error *error) {
+    const char *apart = value_of("STROBE_PROCESS_LOGS");
     const char *folder = value_of("TT_METAL_PROFILER_DIR");
     const char *home = value_of("TT_METAL_HOME");
     const char *noc = value_of("TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH");
     int size = 0;
-    if (folder != NULL)
+    if (apart != NULL)
+        size = snprintf(options->folder, sizeof options->folder, "%s/%d", apart, (int)getpid());
+    else if (folder != NULL)
         size = snprintf(options->folder, sizeof options->folder, "%s", folder);
     else
         size = snprintf(options->folder, sizeof options->folder, "%s%sgenerated/profiler",
