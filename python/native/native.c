@@ -18,6 +18,15 @@ static PyObject *start(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+static PyObject *stop(PyObject *self, PyObject *unused) {
+    (void)self;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS;
+    sb_client_stop();
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
+}
+
 static PyObject *is_recording(PyObject *self, PyObject *unused) {
     (void)self;
     (void)unused;
@@ -25,11 +34,11 @@ static PyObject *is_recording(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *set_program_name(PyObject *self, PyObject *name) {
-    const char *utf8 = PyUnicode_AsUTF8(name);
+    const char *utf8 = name == Py_None ? NULL : PyUnicode_AsUTF8(name);
     (void)self;
-    if (utf8 == NULL)
+    if (utf8 == NULL && name != Py_None)
         return NULL;
-    sb_set_program_name(native_literal(utf8));
+    sb_set_program_name(utf8 == NULL ? NULL : native_literal(utf8));
     Py_RETURN_NONE;
 }
 
@@ -95,6 +104,7 @@ static PyObject *plot(PyObject *self, PyObject *args) {
 PyMethodDef native_methods[] = {
     {"start", start, METH_VARARGS,
      "start(on_demand, folder): starts the client; code below the folder is not recorded."},
+    {"stop", stop, METH_NOARGS, "Writes what is left and ends the recording, for good."},
     {"is_recording", is_recording, METH_NOARGS, "Is what happens recorded by anybody?"},
     {"set_program_name", set_program_name, METH_O, "What recordings call this program."},
     {"set_thread_name", set_thread_name, METH_O, "What recordings call this thread."},

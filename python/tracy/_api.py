@@ -53,8 +53,8 @@ def plot(name: str, value: float) -> None:
         _native.plot(name, value)
 
 
-def set_program_name(name: str) -> None:
-    """What recordings call this program."""
+def set_program_name(name: str | None) -> None:
+    """What recordings that begin from now on call this program; None: by its file."""
     if _native is not None:
         _native.set_program_name(name)
 
@@ -63,6 +63,12 @@ def set_thread_name(name: str) -> None:
     """What recordings call this thread."""
     if _native is not None:
         _native.set_thread_name(name)
+
+
+def end_recording() -> None:
+    """Writes what is left and closes the recording; for processes that end without saying so."""
+    if _native is not None:
+        _native.stop()
 
 
 class _SilentZone:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import unittest
 
 from installed import Installed, environment, need_pytest
+from recorded import STROBE
 
 
 class Tools(Installed):
@@ -73,6 +75,45 @@ class Pytest(Installed):
         names = self.run_tests("-p", "-m", "pytest", "-q", "--tracy-all", "--tracy-signposts", "test_it.py::test_one")
         self.assertEqual(names.count("helper"), 1)
         self.assertIn("`TT_SIGNPOST: test_it.py::test_one`", "\n".join(self.messages()))
+
+
+    def test_a_session_for_each_test(self) -> None:
+        names = self.run_tests("-m", "pytest", "-q", "--tracy-sessions", "all", "test_it.py")
+        self.assertIn("test_it.py::test_one (session)", names)
+        self.assertNotIn("test_one", names)
+        session = json.loads((self.folder / "generated/profiler/.logs/processes/session.json").read_text())
+        tests = {program["program"]: program for program in session["programs"] if not program["target"]}
+        self.assertEqual(list(tests), ["test_it.py::test_one", "test_it.py::test_two", "test_it.py::test_three"])
+        for name, program in tests.items():
+            self.assertEqual(program["state"], "done")
+            rows = self.command(STROBE, "export", program["file"]).stdout
+            self.assertIn(f"\n{name.split('::')[1]},", rows)
+            self.assertIn("\nhelper,", rows)
+
+    def test_sessions_of_marked_tests_and_of_those_that_crash(self) -> None:
+        self.write("""
+            import os, pytest, signal
+            log = open("log", "a")
+            @pytest.fixture(scope="module")
+            def shared():
+                print("begin", os.getpid(), file=log, flush=True)
+                yield
+                print("end", os.getpid(), file=log, flush=True)
+            def test_first(shared): pass
+            @pytest.mark.mine
+            def test_crashes(shared): os.kill(os.getpid(), signal.SIGSEGV)
+            @pytest.mark.mine
+            def test_fails(shared): assert os.getpid() == 1
+            def test_last(shared): pass
+        """, "test_it.py")
+        done = self.command(self.python, "-m", "tracy", "-p", "-m", "pytest", "-q", "--tracy-sessions", "marked",
+                            "--tracy-marker", "mine", "-W", "ignore::pytest.PytestUnknownMarkWarning", "test_it.py")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("was ended by SIGSEGV", done.stdout)
+        self.assertIn("2 failed, 2 passed", done.stdout)
+        lines = (self.folder / "log").read_text().split()
+        self.assertEqual(lines.count("begin"), 4)
+        self.assertEqual(lines.count("end"), 3)  # the crash could not
 
 
 if __name__ == "__main__":
