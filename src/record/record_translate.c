@@ -491,30 +491,38 @@ static void take_event(sb_record_translator *translator, sb_record_lane *lane,
 
 /*
  * The quick way for what nearly all records are: begins and ends of zones, without call stack,
- * in the session that is recorded.
+ * in the session that is recorded. What changes with each of them is kept in variables, since the
+ * compiler cannot know that storing a zone leaves the lane alone.
  */
 static const uint64_t *take_zones(sb_record_translator *translator, sb_record_lane *lane,
                                   const uint64_t *at, const uint64_t *end) {
-    const uint32_t thread = thread_of(lane);
-    while (at < end) {
+    if (translator->zones_thread != thread_of(lane) || translator->zone_count == SB_RECORD_BATCH)
+        sb_record_flush(translator);
+    translator->zones_thread = thread_of(lane);
+    sb_wire_zone *zone = translator->zones + translator->zone_count;
+    const sb_wire_zone *full = translator->zones + SB_RECORD_BATCH;
+    uint32_t open_zones = lane->open_zones;
+    int64_t ticks = lane->ticks;
+    for (; at < end && zone < full; zone++) {
         const uint64_t stamp = __atomic_load_n(at, __ATOMIC_ACQUIRE);
         const uint32_t kind = stamp & 0xff;
-        sb_wire_zone zone;
         if (kind == SB_RECORD_ZONE_BEGIN && lane->stack_count == 0 && at + 1 < end) {
-            zone.token = sb_record_location_token(translator->names, at[1]);
+            zone->token = sb_record_location_token(translator->names, at[1]);
             at += 2;
-            lane->open_zones++;
-        } else if (kind == SB_RECORD_ZONE_END && lane->open_zones > 0) {
-            zone.token = SB_WIRE_END_ZONE;
+            open_zones++;
+        } else if (kind == SB_RECORD_ZONE_END && open_zones > 0) {
+            zone->token = SB_WIRE_END_ZONE;
             at++;
-            lane->open_zones--;
+            open_zones--;
         } else {
             break;
         }
-        lane->ticks = record_unwrap(lane->ticks, stamp);
-        zone.time = lane->ticks;
-        add_zone(translator, thread, zone);
+        ticks = record_unwrap(ticks, stamp);
+        zone->time = ticks;
     }
+    translator->zone_count = (size_t)(zone - translator->zones);
+    lane->open_zones = open_zones;
+    lane->ticks = ticks;
     return at;
 }
 
@@ -526,10 +534,11 @@ sb_record_stop sb_record_translate(sb_record_translator *translator, sb_record_l
     if (position < begins + SB_CHUNK_WORDS)
         goal = chunk->words + (position > begins ? position - begins : 0);
     while (*at < goal) {
-        if (lane->session == translator->session)
+        if (lane->session == translator->session) {
             *at = take_zones(translator, lane, *at, goal);
-        if (*at >= goal)
-            break;
+            if (*at >= goal || translator->zone_count == SB_RECORD_BATCH)
+                continue;
+        }
         record_cursor record;
         const record_reading reading = record_read(&record, *at, end, lane->ticks);
         if (reading == RECORD_NOTHING_YET)

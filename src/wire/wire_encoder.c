@@ -353,20 +353,40 @@ static uint8_t *put_zone_time(uint8_t *p, const zone_ids *ids, uint64_t distance
     return p + 5;
 }
 
-void sb_wire_encode_zones(sb_wire_encoder *encoder, const sb_wire_zone *zones, size_t count) {
+/* Begins and ends, as many as there is room for in any case; returns what follows them. */
+static uint8_t *put_zones(const sb_wire_encoder *encoder, uint8_t *p, const sb_wire_zone *zones,
+                          size_t count, uint64_t reference) {
     const zone_ids begin = ids_of_zone(encoder, SB_WIRE_ZONE_BEGIN);
     const zone_ids end = ids_of_zone(encoder, SB_WIRE_ZONE_END);
     for (size_t i = 0; i < count; i++) {
-        const sb_wire_zone *zone = &zones[i];
-        const uint64_t reference = encoder->references[WIRE_THREAD_TIME];
-        uint8_t *p = reserve(encoder, ZONE_SIZE_MAX);
-        const bool is_end = zone->token == SB_WIRE_END_ZONE;
-        uint8_t *after = put_zone_time(p, is_end ? &end : &begin, (uint64_t)zone->time - reference);
-        if (!is_end) {
-            wire_store_64(after, zone->token);
-            after += 8;
+        const uint64_t time = (uint64_t)zones[i].time;
+        const uint64_t token = zones[i].token;
+        if (token == SB_WIRE_END_ZONE) {
+            p = put_zone_time(p, &end, time - reference);
+        } else {
+            p = put_zone_time(p, &begin, time - reference);
+            wire_store_64(p, token);
+            p += 8;
         }
-        encoder->used -= ZONE_SIZE_MAX - (size_t)(after - p);
-        encoder->references[WIRE_THREAD_TIME] = (uint64_t)zone->time;
+        reference = time;
+    }
+    return p;
+}
+
+void sb_wire_encode_zones(sb_wire_encoder *encoder, const sb_wire_zone *zones, size_t count) {
+    uint64_t *reference = &encoder->references[WIRE_THREAD_TIME];
+    while (count > 0) {
+        const size_t room = (SB_WIRE_FRAME_MAX - encoder->used) / ZONE_SIZE_MAX;
+        if (room == 0) {
+            sb_wire_encoder_flush(encoder);
+            continue;
+        }
+        const size_t part = count < room ? count : room;
+        uint8_t *p = encoder->frame + encoder->used;
+        const uint8_t *after = put_zones(encoder, p, zones, part, *reference);
+        encoder->used += (size_t)(after - p);
+        *reference = (uint64_t)zones[part - 1].time;
+        zones += part;
+        count -= part;
     }
 }
