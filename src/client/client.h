@@ -132,7 +132,7 @@ client_lane *client_lane_find(uint32_t id);
  * the reserve and memory beyond the bound.
  */
 uint64_t *client_record_begin(client_lane *lane, size_t words, bool must_fit);
-void client_record_publish(client_lane *lane, uint64_t *at, size_t words, uint64_t stamp);
+void client_record_publish(client_lane *lane, size_t words, uint64_t stamp);
 /* A record without payload, stamped with now. */
 bool client_record_words(client_lane *lane, sb_record_kind kind, const uint64_t *words,
                          size_t count);

@@ -186,7 +186,7 @@ void sb_fiber_leave(void) {
     uint64_t *at = client_record_begin(stay, 2, true);
     if (at != NULL) {
         at[1] = thread;
-        client_record_publish(stay, at, 2, sb_record_stamp(client_now(), SB_RECORD_FIBER_LEAVE));
+        client_record_publish(stay, 2, sb_record_stamp(client_now(), SB_RECORD_FIBER_LEAVE));
     }
     remember_stay(this_fiber, stay);
     wait_for(home, stay->id, client_lane_position(stay));

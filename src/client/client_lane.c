@@ -245,7 +245,8 @@ uint64_t *client_record_begin(client_lane *lane, size_t words, bool must_fit) {
     return NULL;
 }
 
-void client_record_publish(client_lane *lane, uint64_t *at, size_t words, uint64_t stamp) {
+void client_record_publish(client_lane *lane, size_t words, uint64_t stamp) {
+    uint64_t *at = lane->front.at;
     __atomic_store_n(at, stamp, __ATOMIC_RELEASE);
     __atomic_store_n(&lane->front.at, at + words, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -259,7 +260,7 @@ bool client_record_words(client_lane *lane, sb_record_kind kind, const uint64_t 
         return false;
     for (size_t i = 0; i < count; i++)
         at[1 + i] = words[i];
-    client_record_publish(lane, at, 1 + count, sb_record_stamp(client_now(), kind));
+    client_record_publish(lane, 1 + count, sb_record_stamp(client_now(), kind));
     return true;
 }
 
@@ -286,7 +287,7 @@ static bool record_piece(client_lane *lane, sb_record_kind kind, uint32_t upper,
     for (size_t i = 0; i < count; i++)
         at[2 + i] = words[i];
     copy_pieces((char *)(at + 2 + count), pieces, piece_count, bytes);
-    client_record_publish(lane, at, size, sb_record_stamp(client_now(), kind));
+    client_record_publish(lane, size, sb_record_stamp(client_now(), kind));
     return true;
 }
 

@@ -41,7 +41,7 @@ static __attribute__((noinline, cold)) sb_zone open_slowly(const sb_source_locat
     if (at == NULL)
         return no_zone;
     at[1] = token;
-    client_record_publish(lane, at, 2, sb_record_stamp(client_now(), SB_RECORD_ZONE_BEGIN));
+    client_record_publish(lane, 2, sb_record_stamp(client_now(), SB_RECORD_ZONE_BEGIN));
     return (sb_zone){(uint32_t)state};
 }
 
@@ -62,7 +62,7 @@ static __attribute__((noinline, cold)) void close_slowly(sb_zone zone) {
         return; /* nobody listens any more, or it began on a thread that is not this one */
     uint64_t *at = client_record_begin(lane, 1, true);
     if (at != NULL)
-        client_record_publish(lane, at, 1, sb_record_stamp(client_now(), SB_RECORD_ZONE_END));
+        client_record_publish(lane, 1, sb_record_stamp(client_now(), SB_RECORD_ZONE_END));
 }
 
 void sb_zone_close(sb_zone zone) {
