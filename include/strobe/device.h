@@ -241,6 +241,20 @@ sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core, sb_p
  */
 double sb_profiler_error_ns(const sb_device *device);
 
+/*
+ * The clock of device 0 = ratio * clock + shift, as messages over the links between the chips have
+ * shown when the mesh was opened. samples 0: they were not sent (one chip, no
+ * TT_METAL_PROFILER_SYNC).
+ */
+typedef struct sb_profiler_link {
+    double ratio;
+    double shift; /* clocks */
+    double error; /* plus or minus so many clocks, when it was measured */
+    uint32_t samples;
+} sb_profiler_link;
+
+sb_profiler_link sb_profiler_link_of(const sb_device *device);
+
 /* ---- traces ---- */
 
 /* From here on programs are recorded instead of run. */

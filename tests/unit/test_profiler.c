@@ -1,4 +1,5 @@
 /* Kernels that are profiled on the emulator, from their zones to the log. */
+#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -502,6 +503,28 @@ static void times_stay_right_over_ten_minutes(void **state) {
     close_bench(&self);
 }
 
+/* Chips drift apart and are not set alike; what the links say is compared with the truth. */
+static void links_show_how_clocks_of_chips_differ(void **state) {
+    (void)state;
+    const double drift = 50e-6;
+    const double offset = 123456789012.0;
+    setenv("TT_METAL_PROFILER_SYNC", "1", 1);
+    bench self = open_bench("emu:rows=1,cols=2,chips=3,drift=50,offset=123456789012");
+    assert_int_equal(sb_profiler_link_of(self.device).samples, 0);
+    for (uint32_t i = 1; i < 3; i++) {
+        uint64_t clock = 0;
+        sb_device *device = sb_mesh_device(self.mesh, i);
+        const sb_profiler_link link = sb_profiler_link_of(device);
+        assert_true(link.samples > 200);
+        assert_true(link.error > 0 && link.error < 2000);
+        assert_true(fabs(link.ratio * (1 + i * drift) - 1) < 1e-6);
+        check(profiler_clock_read(device, (sb_core){0, 0}, &clock, &error));
+        const double truth = ((double)clock - i * offset) / (1 + i * drift);
+        assert_true(fabs(link.ratio * (double)clock + link.shift - truth) < link.error);
+    }
+    close_bench(&self);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(without_profiling_zones_leave_no_trace_in_the_code),
@@ -522,6 +545,7 @@ int main(void) {
         TEST(names_with_commas_are_refused),
         TEST(costs_are_measured_when_a_mesh_is_opened),
         TEST(times_stay_right_over_ten_minutes),
+        TEST(links_show_how_clocks_of_chips_differ),
     };
     return RUN(tests);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "device/profiler/profiler_cost.h"
+#include "device/profiler/profiler_link.h"
 #include "device/profiler/profiler_noc.h"
 #include "device/profiler/profiler_side.h"
 #include "device/profiler/profiler_tracks.h"
@@ -115,6 +116,7 @@ sb_status device_profiler_start(device_profiler *profiler, sb_error *error) {
         if (profiler->options.joins_replays)
             SB_TRY(profiler_whole_open(self, &self->whole, error));
     }
+    SB_TRY(profiler_measure_links(profiler, error));
     for (uint32_t i = 0; i < count; i++) {
         SB_TRY(profiler_measure_costs(&profiler->devices[i], error));
         SB_TRY(profiler_look(&profiler->devices[i], error));

@@ -9,6 +9,7 @@
  *   profiler_keep.c     the newest runs of each processor (mode keep newest)
  *   profiler_cost.c     what profiling itself takes
  *   profiler_clock.c    clocks of cores, the machine and the host
+ *   profiler_link.c     clocks of chips, over the links between them
  *   profiler_log.c      profile_log_device.csv
  *   profiler_side.c     files beside it
  *   profiler_tracks.c   zones into a recording of the program (libstrobe)
@@ -49,6 +50,15 @@ typedef struct profiler_whole profiler_whole;
 /* Processors in logs and recordings: those of a core, and one that stands for all of them. */
 enum { PROFILER_WHOLE_LANE = SB_PROCESSORS, PROFILER_LANES };
 
+/* The clock of device 0 from that of another; both since they were opened. */
+typedef struct profiler_link {
+    double own_mean;
+    double root_mean;
+    double ratio; /* clocks of device 0 in one of this; 0: nobody has measured */
+    double error; /* at the mean, clocks */
+    uint32_t samples;
+} profiler_link;
+
 typedef struct profiler_device {
     device_profiler *profiler;
     sb_device *device;
@@ -57,6 +67,7 @@ typedef struct profiler_device {
     int64_t fetched_ns;           /* when all slots were last read, on the host's clock */
     profiler_lane lanes[DEVICE_MAX_CORES][SB_PROCESSORS];
     profiler_clock clock;
+    profiler_link link;
     sb_profiler_costs costs;
     bool is_measuring;       /* what is read now is nobody's */
     bool is_closing;         /* nothing follows what is read now */

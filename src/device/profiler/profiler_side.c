@@ -37,7 +37,8 @@ static void put_sample(sb_output *out, const profiler_device *self, const clock_
                   sample->device + (double)(int64_t)self->clock.device_begin, sample->machine,
                   sample->machine * 1000.0 / self->device->info.clock_mhz, sample->round_trip,
                   begin, delay, ghz, 1.0);
-    sb_put_format(out, "%20.0f,%20.1f,%20.0f\n", begin, 1.0, 0.0);
+    const sb_profiler_link link = sb_profiler_link_of(self->device);
+    sb_put_format(out, "%20.0f,%20.15f,%20.1f\n", begin, link.ratio, link.shift);
 }
 
 sb_status profiler_write_sync(const device_profiler *profiler, sb_error *error) {
