@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <strobe/kernel_profiler.h>
 #include <strobe/strobe.h>
 
 /* Numbers of contexts are counted down from the end, away from those of the program itself. */
@@ -17,10 +18,14 @@
 /* Zones of a core that wait at most. */
 #define WAITING_MAX 65536u
 #define ID_COUNT 65536u
+/* Different values that are told: readers of Tracy's have room for 32,767 names made at run time.
+ */
+#define VALUES_MAX 8192u
 
-/* A start or an end that waits to be told. */
+/* A marker that waits to be told. */
 typedef struct track_event {
     int64_t time_ns;
+    uint64_t data;
     uint32_t timer;
     uint32_t program;
     uint32_t processor;
@@ -41,6 +46,8 @@ struct profiler_tracks {
     sb_vector waiting[DEVICE_MAX_CORES]; /* track_event */
     uint32_t contexts[DEVICE_MAX_CORES];
     uint16_t queries[DEVICE_MAX_CORES];
+    sb_idmap values; /* that were told, with the ids of their names */
+    bool has_too_many_values;
     track_lane lanes[DEVICE_MAX_CORES][PROFILER_LANES];
 };
 
@@ -169,12 +176,71 @@ static void name_lane(track_lane *lane, uint32_t code, uint32_t processor) {
     lane->is_named = true;
 }
 
+/* ---- values and events ---- */
+
+static profiler_type type_of(const track_event *event) {
+    return (profiler_type)(event->timer >> 16);
+}
+
+/* Each value is a name to readers. What comes beyond their room is told without it. */
+static bool may_tell_value(profiler_tracks *self, const track_event *event) {
+    uint32_t found = 0;
+    const uint64_t key = event->data * UINT64_C(0x9E3779B97F4A7C15) ^ event->timer;
+    if (sb_idmap_get(&self->values, key, &found))
+        return true;
+    if (self->values.count < VALUES_MAX) {
+        sb_idmap_set(&self->values, key, 1);
+        return true;
+    }
+    if (!self->has_too_many_values)
+        sb_log(SB_LOG_NOTE,
+               "kernels record more than %u different values: in the recording the others have "
+               "their names only, the log has them all",
+               VALUES_MAX);
+    self->has_too_many_values = true;
+    return false;
+}
+
+/* "rows = 5", "event 77": a moment is a zone that takes no time. */
+static void tell_moment(profiler_tracks *self, uint32_t core, uint32_t context, uint32_t code,
+                        const track_event *event) {
+    static const profiler_zone unnamed = {.name = {"event", 5}, .file = {"", 0}};
+    const bool is_event = type_of(event) == PROFILER_EVENT;
+    const profiler_zone *zone =
+        is_event ? &unnamed
+                 : profiler_names_find(&self->device->profiler->names, (uint16_t)event->timer);
+    char name[256];
+    if (zone == NULL || session_now() == 0)
+        return;
+    int size = snprintf(name, sizeof name, "%.*s", (int)zone->name.size, zone->name.data);
+    if (is_event)
+        size = snprintf(name, sizeof name, "event %u", event->timer & 0xFFFF);
+    else if (may_tell_value(self, event))
+        size = snprintf(name, sizeof name, "%.*s = %llu", (int)zone->name.size, zone->name.data,
+                        (unsigned long long)event->data);
+    const size_t length = (size_t)size < sizeof name ? (size_t)size : sizeof name - 1;
+    const uint16_t begin = self->queries[core]++;
+    const uint16_t end = self->queries[core]++;
+    sb_gpu_zone_begin_dynamic((uint16_t)context, begin, code, zone->line, zone->file.data,
+                              zone->file.size, zone->name.data, zone->name.size, name, length,
+                              color_of(zone, event->processor));
+    sb_gpu_time((uint16_t)context, begin, event->time_ns);
+    sb_gpu_zone_end((uint16_t)context, end, code);
+    sb_gpu_time((uint16_t)context, end, event->time_ns);
+}
+
+/* ---- zones ---- */
+
 static void tell(profiler_tracks *self, uint32_t core, uint32_t context, const track_event *event) {
     track_lane *lane = &self->lanes[core][event->processor];
     const uint32_t code = lane_code(self, core, event->processor);
     name_lane(lane, code, event->processor);
+    if (type_of(event) > PROFILER_END) {
+        tell_moment(self, core, context, code, event);
+        return;
+    }
     const uint32_t session = session_now();
-    if (event->timer >> 16 == PROFILER_START) {
+    if (type_of(event) == PROFILER_START) {
         const profiler_zone *zone =
             profiler_names_find(&self->device->profiler->names, (uint16_t)event->timer);
         const bool is_told = session != 0 && zone != NULL && lane->depth < DEPTH_MAX;
@@ -219,14 +285,22 @@ void profiler_tracks_flush(profiler_tracks *self, uint32_t core) {
     sb_vector_clear(waiting);
 }
 
+/* Zones, and what authors record; transfers have files of their own. */
+static bool is_shown(const profiler_marker *marker) {
+    const profiler_type type = profiler_type_of(marker);
+    return type <= PROFILER_END || type == PROFILER_EVENT ||
+           (type == PROFILER_DATA && profiler_id_of(marker) != SB_MARKER_NOC_EVENT);
+}
+
 void profiler_tracks_put(profiler_tracks *self, uint32_t core, const profiler_block *block) {
     sb_vector *waiting = &self->waiting[core];
     for (size_t i = 0; i < block->count; i++) {
         const profiler_marker *marker = &block->markers[i];
-        if (profiler_type_of(marker) > PROFILER_END)
+        if (!is_shown(marker))
             continue;
         *(track_event *)sb_vector_push(waiting) =
             (track_event){.time_ns = profiler_clock_host(&self->device->clock, core, marker->time),
+                          .data = marker->data,
                           .timer = marker->timer,
                           .program = block->program,
                           .processor = block->processor,
@@ -246,6 +320,7 @@ profiler_tracks *profiler_tracks_open(const profiler_device *device) {
     profiler_tracks *self = sb_alloc_zeroed(1, sizeof *self);
     self->device = device;
     self->locations = sb_alloc_zeroed(ID_COUNT, sizeof(sb_source_location *));
+    sb_idmap_init(&self->values);
     for (size_t i = 0; i < DEVICE_MAX_CORES; i++)
         self->waiting[i] = sb_vector_of(sizeof(track_event));
     return self;
@@ -259,6 +334,7 @@ void profiler_tracks_close(profiler_tracks *self) {
         sb_vector_free(&self->waiting[i]);
     }
     free(self->locations);
+    sb_idmap_free(&self->values);
     sb_arena_free(&self->arena);
     free(self);
     /* Names that come to lie at the same addresses are others. */
