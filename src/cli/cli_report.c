@@ -145,6 +145,7 @@ typedef struct report_arguments {
     bool json;
     bool quiet;
     bool with_stats;
+    bool bounds_stats; /* by one of the options that do */
     sb_report_stats_options stats;
     sb_report_device_options device;
     char date[CLI_REPORT_DATE_SIZE];
@@ -192,6 +193,8 @@ static sb_status take_options(const cli_parsed *parsed, report_arguments *argume
         const int id = parsed->options[i].id;
         if (take_flag(id, arguments))
             continue;
+        if (id == OPT_FROM || id == OPT_TO || id == OPT_TOP)
+            arguments->bounds_stats = true;
         if (id == OPT_OUTPUT)
             arguments->options.output = value;
         else if (id == OPT_NAME)
@@ -226,20 +229,57 @@ const char *cli_profiler_folder(sb_arena *arena) {
         .data;
 }
 
+/* A name of one folder: no path that leads elsewhere. */
+static bool is_plain_name(const char *name) {
+    return name[0] != '\0' && strchr(name, '/') == NULL && strcmp(name, ".") != 0 &&
+           strcmp(name, "..") != 0;
+}
+
 static sb_status check_options(const report_arguments *arguments, sb_error *error) {
     const sb_report_options *options = &arguments->options;
     if (options->device_only && options->no_device)
         SB_FAIL(error, SB_ERR_USAGE, "--device-only and --no-device leave nothing to read");
-    if (options->name != NULL && (options->name[0] == '\0' || strchr(options->name, '/') != NULL))
+    if (options->output != NULL && options->output[0] == '\0')
+        SB_FAIL(error, SB_ERR_USAGE, "--output-folder: the name of a folder is expected");
+    if (options->name != NULL && !is_plain_name(options->name))
         SB_FAIL(error, SB_ERR_USAGE, "--name-append: a name without '/' is expected");
-    if (!arguments->with_stats && (arguments->stats.from != NULL || arguments->stats.to != NULL))
-        SB_FAIL(error, SB_ERR_USAGE, "signposts bound statistics: add --stats");
+    if (!arguments->with_stats && arguments->bounds_stats)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "--start-signpost, --end-signpost and --top bound statistics: add --stats");
     const sb_report_device_options *device = &arguments->device;
     if (device->setup == NULL && (device->without_ops || device->without_json))
         SB_FAIL(error, SB_ERR_USAGE, "--no-op-detection and --no-json go with --setup");
-    if (device->setup != NULL && (options->no_device || arguments->with_stats))
-        SB_FAIL(error, SB_ERR_USAGE, "--setup measures the device log and nothing else");
     return SB_OK;
+}
+
+/* Refuses options that a way of working would only ignore. used ends with -1. */
+static sb_status check_used(const cli_parsed *parsed, const int *used, const char *instead,
+                            sb_error *error) {
+    for (size_t i = 0; i < parsed->option_count; i++) {
+        const int id = parsed->options[i].id;
+        size_t at = 0;
+        while (used[at] != -1 && used[at] != id)
+            at++;
+        for (size_t k = 0; used[at] == -1 && k < cli_report_command.option_count; k++) {
+            if (report_options[k].id == id)
+                SB_FAIL(error, SB_ERR_USAGE, "--%s does not go with %s", report_options[k].name,
+                        instead);
+        }
+    }
+    return SB_OK;
+}
+
+static sb_status check_device_options(const cli_parsed *parsed, sb_error *error) {
+    static const int used[] = {OPT_SETUP,       OPT_NO_OPS, OPT_NO_JSON, OPT_OUTPUT,
+                               OPT_DEVICE_ONLY, OPT_QUIET,  -1};
+    return check_used(parsed, used, "--setup, which measures the device log and nothing else",
+                      error);
+}
+
+static sb_status check_csv_options(const cli_parsed *parsed, sb_error *error) {
+    static const int used[] = {OPT_STATS,  OPT_FROM, OPT_TO,    OPT_TOP, OPT_OUTPUT,
+                               OPT_STRICT, OPT_JSON, OPT_QUIET, -1};
+    return check_used(parsed, used, "a report that is there already", error);
 }
 
 void cli_report_date(char date[CLI_REPORT_DATE_SIZE]) {
@@ -317,7 +357,7 @@ static void put_json(const sb_report_summary *summary, sb_output *output) {
     put_texts(summary->problems, summary->problem_count, output);
     sb_put_text(output, "], \"notes\": [");
     put_texts(summary->notes, summary->note_count, output);
-    sb_put_text(output, "]}\n");
+    sb_put_text(output, "]}");
 }
 
 static void put_verdict(const sb_report_summary *summary, sb_output *output) {
@@ -333,10 +373,12 @@ static void put_verdict(const sb_report_summary *summary, sb_output *output) {
 static sb_status print_result(const report_arguments *arguments, const sb_report_summary *summary,
                               sb_error *error) {
     sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
-    if (arguments->json)
+    if (arguments->json) {
         put_json(summary, &output);
-    else if (!arguments->quiet)
+        sb_put_char(&output, '\n');
+    } else if (!arguments->quiet) {
         put_verdict(summary, &output);
+    }
     SB_TRY(sb_output_finish(&output, error));
     /* Other tools look for this line. */
     if (!arguments->quiet && !arguments->json)
@@ -346,31 +388,30 @@ static sb_status print_result(const report_arguments *arguments, const sb_report
 
 /* ---- the work ---- */
 
-/* Writes them to the folder and prints them. */
-static sb_status put_stats(const report_arguments *arguments, const sb_report_stats *stats,
-                           const char *folder, sb_error *error) {
-    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
-    sb_status status = sb_report_stats_write(stats, folder, error);
-    if (status == SB_OK && arguments->json)
-        sb_report_stats_json(stats, &output);
-    else if (status == SB_OK && !arguments->quiet)
-        sb_report_stats_print(stats, &output);
-    if (status == SB_OK)
-        status = sb_output_finish(&output, error);
-    sb_output_discard(&output);
-    return status;
+/* stats.json, which gets one more member: where the report is that was made with it. */
+static void put_stats_json(const sb_report_stats *stats, const sb_report_summary *summary,
+                           sb_output *output) {
+    sb_output text = sb_output_to_memory();
+    sb_report_stats_json(stats, &text);
+    sb_put_text(output, "{\"report\": ");
+    put_json(summary, output);
+    sb_put_char(output, ',');
+    sb_put(output, sb_slice_after(sb_output_text(&text), strlen("{")));
+    sb_output_discard(&text);
 }
 
-static sb_status make_stats(const report_arguments *arguments, sb_report *report, sb_error *error) {
-    sb_report_stats *stats = NULL;
-    sb_arena arena = {0};
-    SB_TRY(sb_report_stats_make(report, &arguments->stats, &stats, error));
-    const char *folder = sb_report_summarise(report)->folder;
-    const sb_status status =
-        put_stats(arguments, stats, sb_arena_format(&arena, "%s/stats", folder).data, error);
-    sb_report_stats_free(stats);
-    sb_arena_free(&arena);
-    return status;
+/* Writes them to the folder and prints them. summary is NULL if no report was made. */
+static sb_status put_stats(const report_arguments *arguments, const sb_report_stats *stats,
+                           const sb_report_summary *summary, const char *folder, sb_error *error) {
+    SB_TRY(sb_report_stats_write(stats, folder, error));
+    sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    if (arguments->json && summary != NULL)
+        put_stats_json(stats, summary, &output);
+    else if (arguments->json)
+        sb_report_stats_json(stats, &output);
+    else if (!arguments->quiet)
+        sb_report_stats_print(stats, &output);
+    return sb_output_finish(&output, error);
 }
 
 /* Where statistics of an ops report go: beside it, unless told otherwise. */
@@ -398,15 +439,15 @@ static sb_status make_stats_of_csv(report_arguments *arguments, int *exit_code, 
     const uint64_t flawed = sb_report_stats_flawed_rows(stats, &first_line);
     if (flawed > 0 && !arguments->quiet)
         sb_log(SB_LOG_WARNING,
-               "%s: %" PRIu64 " rows do not have the cells that the header names, the first of "
-               "them in line %" PRIu64,
+               "%s: %" PRIu64 " rows do not have the cells that the header names, or no number "
+               "where a time belongs, the first of them in line %" PRIu64,
                path, flawed, first_line);
     sb_status status = SB_OK;
     if (flawed > 0 && arguments->strict)
         status = sb_error_set(error, SB_ERR_FORMAT,
                               "the data is not complete, and --strict wants it to be");
     if (status == SB_OK)
-        status = put_stats(arguments, stats, folder, error);
+        status = put_stats(arguments, stats, NULL, folder, error);
     if (status == SB_OK && !arguments->quiet && !arguments->json)
         fprintf(stderr, "Statistics written to: %s\n", folder);
     *exit_code = flawed > 0 ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
@@ -414,22 +455,40 @@ static sb_status make_stats_of_csv(report_arguments *arguments, int *exit_code, 
     return status;
 }
 
+/* stats is NULL if none are wanted. */
+static sb_status write_all(const report_arguments *arguments, sb_report *report,
+                           const sb_report_stats *stats, sb_error *error) {
+    const sb_report_summary *summary = sb_report_summarise(report);
+    SB_TRY(sb_report_write(report, error));
+    if (stats != NULL) {
+        sb_arena arena = {0};
+        const char *folder = sb_arena_format(&arena, "%s/stats", summary->folder).data;
+        const sb_status status = put_stats(arguments, stats, summary, folder, error);
+        sb_arena_free(&arena);
+        SB_TRY(status);
+    }
+    if (stats != NULL && arguments->json)
+        return SB_OK; /* the summary is part of it */
+    return print_result(arguments, summary, error);
+}
+
 static sb_status write_report(const report_arguments *arguments, sb_report *report, int *exit_code,
                               sb_error *error) {
     const sb_report_summary *summary = sb_report_summarise(report);
+    sb_report_stats *stats = NULL;
     if (!arguments->quiet)
         print_problems(summary);
     if (arguments->strict && summary->is_partial)
         SB_FAIL(error, SB_ERR_FORMAT, "the data is not complete, and --strict wants it to be: %s",
                 summary->problem_count > 0 ? summary->problems[0]
                                            : "some operations lack one of their sides");
-    SB_TRY(sb_report_write(report, error));
-    *exit_code = summary->is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
+    /* Before anything is written: a signpost may not be there. */
     if (arguments->with_stats)
-        SB_TRY(make_stats(arguments, report, error));
-    if (arguments->with_stats && arguments->json)
-        return SB_OK;
-    return print_result(arguments, summary, error);
+        SB_TRY(sb_report_stats_make(report, &arguments->stats, &stats, error));
+    const sb_status status = write_all(arguments, report, stats, error);
+    sb_report_stats_free(stats);
+    *exit_code = summary->is_partial ? SB_EXIT_PARTIAL : SB_EXIT_DONE;
+    return status;
 }
 
 static sb_status measure_device(const report_arguments *arguments, int *exit_code,
@@ -477,6 +536,22 @@ static const char *input_of(const cli_parsed *parsed, report_arguments *argument
                                              : cli_profiler_folder(&arguments->arena);
 }
 
+/* Which of the three ways of working is asked for. */
+static sb_status work(const cli_parsed *parsed, report_arguments *arguments, int *exit_code,
+                      sb_error *error) {
+    if (parsed->operand_count > 1)
+        SB_FAIL(error, SB_ERR_USAGE, "name one folder or none");
+    if (arguments->device.setup != NULL) {
+        SB_TRY(check_device_options(parsed, error));
+        return measure_device(arguments, exit_code, error);
+    }
+    if (is_csv(arguments->options.input)) {
+        SB_TRY(check_csv_options(parsed, error));
+        return make_stats_of_csv(arguments, exit_code, error);
+    }
+    return read_and_write(arguments, exit_code, error);
+}
+
 static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error *error) {
     enum { USUAL_TOP = 15 };
     report_arguments arguments = {.analyses = sb_vector_of(sizeof(const char *)),
@@ -484,19 +559,13 @@ static sb_status make_report(const cli_parsed *parsed, int *exit_code, sb_error 
     sb_status status = take_options(parsed, &arguments, error);
     if (status == SB_OK)
         status = check_options(&arguments, error);
-    if (status == SB_OK && parsed->operand_count > 1)
-        status = sb_error_set(error, SB_ERR_USAGE, "name one folder or none");
     set_date(&arguments);
     arguments.options.tool_version = STROBE_VERSION;
     arguments.options.input = input_of(parsed, &arguments);
     if (isatty(STDERR_FILENO) && !arguments.quiet)
         arguments.options.progress = show_progress;
-    if (status == SB_OK && arguments.device.setup != NULL)
-        status = measure_device(&arguments, exit_code, error);
-    else if (status == SB_OK && is_csv(arguments.options.input))
-        status = make_stats_of_csv(&arguments, exit_code, error);
-    else if (status == SB_OK)
-        status = read_and_write(&arguments, exit_code, error);
+    if (status == SB_OK)
+        status = work(parsed, &arguments, exit_code, error);
     sb_vector_free(&arguments.analyses);
     sb_arena_free(&arguments.arena);
     return status;

@@ -109,7 +109,8 @@ sb_status sb_report_stats_make(sb_report *report, const sb_report_stats_options 
  */
 sb_status sb_report_stats_of_csv(const char *path, const sb_report_stats_options *options,
                                  sb_report_stats **stats, sb_error *error);
-/* How many rows of that report had too few or too many cells, or a quote without an end. */
+/* How many rows of that report had too few or too many cells, a quote without an end, or a kernel
+ * time that is no number. */
 uint64_t sb_report_stats_flawed_rows(const sb_report_stats *stats, uint64_t *first_line);
 /* Tables for a terminal. */
 void sb_report_stats_print(const sb_report_stats *stats, sb_output *output);

@@ -22,18 +22,17 @@ typedef struct figures {
 
 static double number_in(const sb_slice *cells, report_column column) {
     double value = 0;
-    return sb_parse_double(cells[column], &value) ? value : 0;
+    return stats_number(cells[column], &value) ? value : 0;
 }
 
 static figures figures_of(const sb_slice *cells) {
     figures out = {
-        .kernel = number_in(cells, REPORT_COLUMN_KERNEL),
         .firmware = number_in(cells, REPORT_COLUMN_FW),
         .host = number_in(cells, REPORT_COLUMN_HOST_DURATION),
         .gap = fmax(0, number_in(cells, REPORT_COLUMN_LATENCY)),
-        .has_kernel = cells[REPORT_COLUMN_KERNEL].size > 0,
         .is_host_only = cells[REPORT_COLUMN_DEVICE].size == 0,
     };
+    out.has_kernel = stats_number(cells[REPORT_COLUMN_KERNEL], &out.kernel);
     for (int i = REPORT_COLUMN_TRISC0; i <= REPORT_COLUMN_TRISC2; i++)
         out.compute = fmax(out.compute, number_in(cells, (report_column)i));
     out.mover = fmax(number_in(cells, REPORT_COLUMN_BRISC), number_in(cells, REPORT_COLUMN_NCRISC));
@@ -169,12 +168,30 @@ static void look_for_ends(sb_report_stats *stats, const stats_row *row) {
     const sb_slice name = row->cells[REPORT_COLUMN_OP_CODE];
     if (!row->is_signpost)
         return;
+    sb_intern_add(&stats->signposts, name);
     if (stats->first_row == 0) {
         if (sb_slice_is(name, options->from))
             stats->first_row = row->number + 1;
     } else if (stats->end_row == 0 && sb_slice_is(name, options->to)) {
         stats->end_row = row->number;
     }
+}
+
+static sb_status refuse_signpost(const sb_report_stats *stats, const char *name, const char *where,
+                                 sb_error *error) {
+    enum { SHOWN = 8 };
+    sb_output list = sb_output_to_memory();
+    const uint32_t count = sb_intern_count(&stats->signposts);
+    for (uint32_t i = 0; i < count && i < SHOWN; i++) {
+        sb_put_text(&list, i == 0 ? "" : ", ");
+        sb_put(&list, sb_intern_text(&stats->signposts, i));
+    }
+    const sb_slice names = sb_output_text(&list);
+    sb_error_set(error, SB_ERR_NOT_FOUND, "there is no signpost '%s'%s; %s%.*s%s", name, where,
+                 count == 0 ? "there are none" : "there are: ", (int)names.size, names.data,
+                 count > SHOWN ? ", ..." : "");
+    sb_output_discard(&list);
+    return SB_ERR_NOT_FOUND;
 }
 
 static sb_status find_window(sb_report_stats *stats, sb_error *error) {
@@ -185,10 +202,10 @@ static sb_status find_window(sb_report_stats *stats, sb_error *error) {
         return SB_OK;
     stats_each_row(stats, look_for_ends);
     if (stats->first_row == 0)
-        SB_FAIL(error, SB_ERR_NOT_FOUND, "there is no signpost '%s'", options->from);
+        return refuse_signpost(stats, options->from, "", error);
     if (stats->end_row == 0)
-        SB_FAIL(error, SB_ERR_NOT_FOUND, "there is no signpost '%s'%s", options->to,
-                options->from == NULL ? "" : " behind the first one");
+        return refuse_signpost(stats, options->to,
+                               options->from == NULL ? "" : " behind the first one", error);
     return SB_OK;
 }
 
@@ -247,12 +264,12 @@ static void look_for_outlier(sb_report_stats *stats, const stats_row *row) {
     if (!of.has_kernel || op->deviation <= 0)
         return;
     const double deviations = (of.kernel - op->mean) / op->deviation;
-    int64_t id = 0;
+    uint64_t id = 0;
     if (fabs(deviations) <= limit)
         return;
-    sb_parse_int64(row->cells[REPORT_COLUMN_ID], &id);
+    report_parse_number(row->cells[REPORT_COLUMN_ID], &id);
     *(stats_outlier *)sb_vector_push(&stats->outliers) =
-        (stats_outlier){index, (uint32_t)row->number, (uint64_t)id, of.kernel, deviations};
+        (stats_outlier){index, (uint32_t)row->number, id, of.kernel, deviations};
 }
 
 /* ---- going through the rows ---- */
@@ -267,8 +284,10 @@ static void take_row(sb_report_stats *stats, const stats_row *row) {
         return;
     const figures of = figures_of(row->cells);
     add_op(stats, row, &of);
-    add_kernel(stats, row->cells[REPORT_COLUMN_COMPUTE_SOURCE], true, of.compute);
-    add_kernel(stats, row->cells[REPORT_COLUMN_MOVER_SOURCE], false, of.mover);
+    if (of.has_kernel) { /* the row of an op that was captured in a trace names them too */
+        add_kernel(stats, row->cells[REPORT_COLUMN_COMPUTE_SOURCE], true, of.compute);
+        add_kernel(stats, row->cells[REPORT_COLUMN_MOVER_SOURCE], false, of.mover);
+    }
     add_to_step(stats, &of);
 }
 
@@ -321,6 +340,7 @@ static sb_report_stats *create_stats(sb_report *report, const sb_report_stats_op
     made->core_time = sb_alloc_zeroed(stats_core_count(made) + 1, sizeof *made->core_time);
     sb_intern_init(&made->op_names);
     sb_intern_init(&made->kernel_sources);
+    sb_intern_init(&made->signposts);
     return made;
 }
 
@@ -402,6 +422,7 @@ void sb_report_stats_free(sb_report_stats *stats) {
     sb_vector_free(&stats->steps);
     sb_intern_free(&stats->op_names);
     sb_intern_free(&stats->kernel_sources);
+    sb_intern_free(&stats->signposts);
     sb_arena_free(&stats->arena);
     sb_file_close(&stats->csv.file);
     free(stats->core_time);

@@ -64,7 +64,7 @@ typedef void (*stats_visit)(sb_report_stats *stats, const stats_row *row);
 /* The rows of an ops report that was written earlier. */
 typedef struct stats_csv {
     sb_file file;
-    uint64_t flawed_rows;
+    uint64_t flawed_rows; /* with too few or too many cells, or a kernel time that is no number */
     size_t first_flawed_line;
 } stats_csv;
 
@@ -72,8 +72,9 @@ struct sb_report_stats {
     sb_report *report; /* NULL: rows come from csv */
     stats_csv csv;
     sb_report_stats_options options;
-    size_t first_row; /* of the window, from 1 */
-    size_t end_row;   /* the first behind it */
+    size_t first_row;    /* of the window, from 1 */
+    size_t end_row;      /* the first behind it */
+    sb_intern signposts; /* those met while looking for the window */
     sb_arena arena;
     sb_intern op_names;
     sb_vector ops; /* stats_op */
@@ -90,6 +91,8 @@ struct sb_report_stats {
     uint32_t *kernels_by_time; /* indices of kernels, longest first */
 };
 
+/* The number in a cell; false if there is none, or none that a time in ns can be. */
+bool stats_number(sb_slice cell, double *number);
 /* Goes through all rows in order, wherever they come from. */
 void stats_each_row(sb_report_stats *stats, stats_visit visit);
 /* Fails if the file is no ops report. */

@@ -4,6 +4,13 @@
  */
 #include "report/report_stats.h"
 
+#include <math.h>
+
+bool stats_number(sb_slice cell, double *number) {
+    const double most = 1e18; /* thirty years; it also keeps sums finite */
+    return sb_parse_double(cell, number) && fabs(*number) <= most;
+}
+
 /* ---- a report in memory ---- */
 
 static void each_of_report(sb_report_stats *stats, stats_visit visit) {
@@ -48,6 +55,13 @@ static void take_cells(const sb_csv *csv, const field_map *map, sb_slice cells[R
             map->field[i] < csv->field_count ? csv->fields[map->field[i]] : (sb_slice){"", 0};
 }
 
+static bool is_flawed(const sb_csv *csv, const field_map *map, const sb_slice *cells) {
+    double ns = 0;
+    const sb_slice kernel = cells[REPORT_COLUMN_KERNEL];
+    return csv->field_count != map->field_count || csv->flaws != 0 ||
+           (kernel.size > 0 && !stats_number(kernel, &ns));
+}
+
 static void each_of_csv(sb_report_stats *stats, stats_visit visit) {
     sb_csv csv;
     sb_slice cells[REPORT_COLUMNS];
@@ -57,9 +71,9 @@ static void each_of_csv(sb_report_stats *stats, stats_visit visit) {
     if (sb_csv_next(&csv)) {
         const field_map map = map_fields(&csv);
         for (size_t number = 1; sb_csv_next(&csv); number++) {
-            if ((csv.field_count != map.field_count || csv.flaws != 0) && from->flawed_rows++ == 0)
-                from->first_flawed_line = csv.line;
             take_cells(&csv, &map, cells);
+            if (is_flawed(&csv, &map, cells) && from->flawed_rows++ == 0)
+                from->first_flawed_line = csv.line;
             const stats_row seen = {.cells = cells,
                                     .number = number,
                                     .is_signpost =

@@ -11,3 +11,7 @@ echo "exit code $?"
 echo "exit code $?"
 "$strobe" report . 2>&1
 echo "exit code $?"
+for wrong in "-o ''" "-n .." "--top 3" "--setup test_noc --strict" "--stats ops.csv --compat" "--stats ops.csv -n name"; do
+    touch ops.csv
+    eval "\"\$strobe\" report $wrong" 2>&1 | head -1
+done
