@@ -36,6 +36,8 @@ static void collect(int input, size_t limit, sb_output *text) {
     }
 }
 
+enum { SIGNAL_BASE = 128 }; /* as shells have it */
+
 int sb_process_run(const char *const *arguments, size_t limit, sb_output *text) {
     int ends[2];
     int status = 0;
@@ -52,5 +54,5 @@ int sb_process_run(const char *const *arguments, size_t limit, sb_output *text) 
         return -1;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_BASE + WTERMSIG(status);
 }

@@ -9,8 +9,8 @@
 /*
  * Runs a program, looked for in PATH if its name has no '/', and adds what it writes to its
  * standard output to text, at most `limit` bytes; what is beyond is read and dropped. Returns its
- * exit code, or -1 if it could not be started or was ended by a signal. arguments begin with the
- * name and end with NULL.
+ * exit code, 128 + the number of the signal that ended it, or -1 if it could not be started.
+ * arguments begin with the name and end with NULL.
  */
 int sb_process_run(const char *const *arguments, size_t limit, sb_output *text);
 

@@ -195,3 +195,8 @@ void report_put_python(sb_output *output, json_t *value) {
         text = sb_slice_after(text, strlen(NUMBER_MARK));
     sb_put(output, text);
 }
+
+json_t *report_json_string(sb_slice text) {
+    json_t *value = json_stringn(text.data, text.size);
+    return value == NULL ? json_null() : value;
+}

@@ -17,5 +17,7 @@ void report_put_python(sb_output *output, json_t *value);
 void report_put_python_text(sb_output *output, sb_slice text);
 /* The text of a string value; empty for others. */
 sb_slice report_json_text(const json_t *value);
+/* A new string; null if text is not UTF-8. */
+json_t *report_json_string(sb_slice text);
 
 #endif

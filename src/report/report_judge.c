@@ -100,6 +100,13 @@ static void add_count(sb_report *report, uint64_t count, const char *what) {
         report_add_problem(report, "%" PRIu64 " %s", count, what);
 }
 
+static uint64_t count_ops_without_zone(const report_host *host) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < host->ops.count; i++)
+        count += report_op_at(host, i)->has_zone ? 0 : 1;
+    return count;
+}
+
 static void judge_host(sb_report *report) {
     const report_host *host = &report->host;
     add_count(report, report->clocks.bad_rows, "rows of sync_device_info.csv cannot be read");
@@ -108,6 +115,8 @@ static void judge_host(sb_report *report) {
     add_count(report, host->bad_messages, "messages of the host cannot be understood");
     add_count(report, host->bad_zones, "zones of the host cannot be understood");
     add_count(report, host->zones_without_message, "ops have a zone on the host, but no message");
+    add_count(report, report->has_host ? count_ops_without_zone(host) : 0,
+              "ops have a message on the host, but no zone");
     add_count(report, host->repeated_ops, "ops were reported twice by the host");
     add_count(report, report->has_cpp ? report->cpp.bad_rows : 0,
               "rows of cpp_device_perf_report.csv lack device or op");
@@ -167,7 +176,7 @@ static void judge_devices(sb_report *report) {
     sb_vector_free(&silent);
 }
 
-/* Rows that lack a whole side: which op, on which device. */
+/* Rows that lack a whole side or are too many: which op, on which device. */
 static void judge_rows(sb_report *report) {
     enum { SHOWN = 8 };
     uint64_t found = 0;
@@ -175,7 +184,7 @@ static void judge_rows(sb_report *report) {
         const report_row *row = sb_vector_at(&report->rows, i);
         if (row->kind == REPORT_ROW_SIGNPOST ||
             (row->completeness != SB_NO_DEVICE_DATA && row->completeness != SB_NO_HOST_DATA &&
-             row->completeness != SB_NOT_REPLAYED))
+             row->completeness != SB_DUPLICATE && row->completeness != SB_NOT_REPLAYED))
             continue;
         if (++found > SHOWN)
             continue;
@@ -249,8 +258,8 @@ void report_judge(sb_report *report) {
     summary->log_bytes = report->device_file.text.size;
     judge_log(report);
     judge_findings(report);
+    judge_recording(report); /* first: what it lost explains what the host lacks */
     judge_host(report);
-    judge_recording(report);
     judge_rows(report);
     judge_devices(report);
     judge_noc(report);

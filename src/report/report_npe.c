@@ -27,8 +27,8 @@ static const char program[] =
     "    trace = '-' if op.metal_trace_id is None else op.metal_trace_id\n"
     "    print(op.ttnn_op_id, device, trace, round(result.overall_avg_link_util, 1),\n"
     "          round(result.overall_avg_mcast_write_link_util, 1), round(result.dram_bw_util, 1),\n"
-    "          result.getDramBwUtilPerControllerStr().replace(',', ';'),\n"
-    "          result.getEthBwUtilPerCoreStr().replace(',', ';'),\n"
+    "          ' '.join(result.getDramBwUtilPerControllerStr().replace(',', ';').split()),\n"
+    "          ' '.join(result.getEthBwUtilPerCoreStr().replace(',', ';').split()),\n"
     "          round(result.getCongestionImpact(), 2), sep='\\t', file=out)\n";
 
 enum { DEVICE_BITS = 10 };
@@ -92,16 +92,17 @@ const report_npe_point *report_npe_find(const report_npe *npe, uint64_t run, boo
 /* ---- running it ---- */
 
 void report_npe_run(report_npe *npe, const char *folder) {
-    const size_t most = (size_t)256 << 20;
+    const size_t most = (size_t)256 << 20; /* a hundred bytes for each of millions of operations */
     const char *named = getenv("PYTHON");
     const char *python = named != NULL && named[0] != '\0' ? named : "python3";
     const char *const arguments[] = {python, "-c", program, folder, NULL};
     npe->text = sb_output_to_memory();
     const int code = sb_process_run(arguments, most, &npe->text);
+    const bool is_cut = sb_output_text(&npe->text).size == most;
     report_npe_take(npe, sb_output_text(&npe->text));
-    if (code == 0)
+    if (code == 0 && !is_cut)
         npe->state = REPORT_NPE_DONE;
-    else if (code == EXIT_MISSING || code == -1 || code == 127)
+    else if (code == EXIT_MISSING || code == -1)
         npe->state = REPORT_NPE_MISSING;
     else
         npe->state = REPORT_NPE_FAILED;

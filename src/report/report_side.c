@@ -5,15 +5,11 @@
 #include <stdlib.h>
 
 #include "report/report_costs.h"
+#include "report/report_json.h"
 #include "report/report_model.h"
 
 static json_t *text_or_null(const char *text) {
     return text == NULL ? json_null() : json_string(text);
-}
-
-static json_t *text_of(sb_slice text) {
-    json_t *value = json_stringn(text.data, text.size);
-    return value == NULL ? json_null() : value; /* not UTF-8 */
 }
 
 static json_t *describe_options(const sb_report *report) {
@@ -38,7 +34,7 @@ static json_t *describe_device(const sb_report *report) {
     const report_log *log = &report->device.log;
     const sb_report_summary *summary = &report->summary;
     json_t *object = json_object();
-    json_object_set_new(object, "arch", text_of(log->arch));
+    json_object_set_new(object, "arch", report_json_string(log->arch));
     json_object_set_new(object, "clock_mhz", json_integer(log->clock_mhz));
     json_object_set_new(object, "compute_cores", json_integer(log->compute_cores));
     json_object_set_new(object, "devices", json_integer((json_int_t)summary->device_count));
@@ -152,7 +148,7 @@ static json_t *describe_recording_losses(const report_recording *recording) {
     for (size_t i = 0; i < recording->losses.count; i++) {
         const report_loss *loss = sb_vector_at(&recording->losses, i);
         json_t *object = json_object();
-        json_object_set_new(object, "what", text_of(loss->what));
+        json_object_set_new(object, "what", report_json_string(loss->what));
         json_object_set_new(object, "count",
                             loss->count > 0 ? json_integer((json_int_t)loss->count) : json_null());
         json_object_set_new(object, "from_ns", json_integer(loss->from_ns));
@@ -213,7 +209,7 @@ static json_t *describe_findings(const sb_report *report) {
         json_object_set_new(object, "run", json_integer((json_int_t)program->id));
         if (program->session != REPORT_NO_TRACE)
             json_object_set_new(object, "session", json_integer(program->session));
-        json_object_set_new(object, "zone", text_of(finding->zone));
+        json_object_set_new(object, "zone", report_json_string(finding->zone));
         json_object_set_new(object, "what", json_string(what));
         json_array_append_new(list, object);
     }

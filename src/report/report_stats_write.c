@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plot/plot.h"
+#include "report/report_json.h"
 #include "report/report_stats.h"
 
 static const stats_op *op_at(const sb_report_stats *stats, size_t rank) {
@@ -321,18 +322,13 @@ static void put_outliers(const sb_report_stats *stats, sb_output *output) {
 
 /* ---- JSON ---- */
 
-static json_t *text_of(sb_slice text) {
-    json_t *value = json_stringn(text.data, text.size);
-    return value == NULL ? json_null() : value;
-}
-
 static json_t *describe_op(const stats_op *op) {
     return json_pack("{s:o, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "op",
-                     text_of(op->name), "calls", (json_int_t)op->calls, "kernel_total_ns",
-                     op->kernel_total, "firmware_total_ns", op->firmware_total, "host_total_ns",
-                     op->host_total, "gap_total_ns", op->gap_total, "mean_ns", op->mean,
-                     "deviation_ns", op->deviation, "median_ns", op->median, "p99_ns", op->p99,
-                     "max_ns", op->max, "imbalance", op->imbalance);
+                     report_json_string(op->name), "calls", (json_int_t)op->calls,
+                     "kernel_total_ns", op->kernel_total, "firmware_total_ns", op->firmware_total,
+                     "host_total_ns", op->host_total, "gap_total_ns", op->gap_total, "mean_ns",
+                     op->mean, "deviation_ns", op->deviation, "median_ns", op->median, "p99_ns",
+                     op->p99, "max_ns", op->max, "imbalance", op->imbalance);
 }
 
 static json_t *describe_steps(const sb_report_stats *stats) {
@@ -340,10 +336,24 @@ static json_t *describe_steps(const sb_report_stats *stats) {
     for (size_t i = 0; i < stats->steps.count; i++) {
         const stats_step *step = sb_vector_at(&stats->steps, i);
         json_array_append_new(list, json_pack("{s:o, s:I, s:f, s:f, s:f, s:f}", "step",
-                                              text_of(step->name), "calls", (json_int_t)step->calls,
-                                              "compute_ns", step->compute, "data_movement_ns",
-                                              step->movement, "host_ns", step->host, "idle_ns",
-                                              step->idle));
+                                              report_json_string(step->name), "calls",
+                                              (json_int_t)step->calls, "compute_ns", step->compute,
+                                              "data_movement_ns", step->movement, "host_ns",
+                                              step->host, "idle_ns", step->idle));
+    }
+    return list;
+}
+
+/* Without the cores of single ops, which are many: cores.csv has them. */
+static json_t *describe_cores(const sb_report_stats *stats) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < stats_core_count(stats); i++) {
+        const report_core *core = report_core_at(&stats->report->device, i);
+        if (stats->core_time[i] > 0)
+            json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:f}", "device",
+                                                  (json_int_t)core->device, "x",
+                                                  (json_int_t)core->x, "y", (json_int_t)core->y,
+                                                  "kernel_total_ns", stats->core_time[i]));
     }
     return list;
 }
@@ -353,10 +363,10 @@ static json_t *describe_outliers(const sb_report_stats *stats) {
     for (size_t i = 0; i < stats->outliers.count; i++) {
         const stats_outlier *outlier = sb_vector_at(&stats->outliers, i);
         const stats_op *op = sb_vector_at(&stats->ops, outlier->op);
-        json_array_append_new(list, json_pack("{s:o, s:I, s:I, s:f, s:f}", "op", text_of(op->name),
-                                              "row", (json_int_t)outlier->row, "id",
-                                              (json_int_t)outlier->id, "kernel_ns", outlier->kernel,
-                                              "deviations", outlier->deviations));
+        json_array_append_new(
+            list, json_pack("{s:o, s:I, s:I, s:f, s:f}", "op", report_json_string(op->name), "row",
+                            (json_int_t)outlier->row, "id", (json_int_t)outlier->id, "kernel_ns",
+                            outlier->kernel, "deviations", outlier->deviations));
     }
     return list;
 }
@@ -369,15 +379,16 @@ void sb_report_stats_json(const sb_report_stats *stats, sb_output *output) {
     for (size_t i = 0; i < stats->kernels.count; i++) {
         const stats_kernel *kernel = kernel_at(stats, i);
         json_array_append_new(
-            kernels, json_pack("{s:o, s:s, s:I, s:f}", "kernel", text_of(kernel->source), "kind",
-                               kernel->is_compute ? "compute" : "data movement", "calls",
+            kernels, json_pack("{s:o, s:s, s:I, s:f}", "kernel", report_json_string(kernel->source),
+                               "kind", kernel->is_compute ? "compute" : "data movement", "calls",
                                (json_int_t)kernel->calls, "total_ns", kernel->total));
     }
-    json_t *all = json_pack("{s:i, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "schema",
-                            SB_REPORT_SCHEMA, "calls", (json_int_t)stats->calls, "kernel_total_ns",
-                            stats->kernel_total, "gap_total_ns", stats->gap_total, "imbalance",
-                            stats->imbalance, "ops", ops, "kernels", kernels, "steps",
-                            describe_steps(stats), "outliers", describe_outliers(stats));
+    json_t *all =
+        json_pack("{s:i, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o}", "schema", SB_REPORT_SCHEMA,
+                  "calls", (json_int_t)stats->calls, "kernel_total_ns", stats->kernel_total,
+                  "gap_total_ns", stats->gap_total, "imbalance", stats->imbalance, "ops", ops,
+                  "kernels", kernels, "steps", describe_steps(stats), "cores",
+                  describe_cores(stats), "outliers", describe_outliers(stats));
     char *text = json_dumps(all, JSON_INDENT(2));
     sb_put_text(output, text == NULL ? "{}" : text);
     sb_put_char(output, '\n');
@@ -480,7 +491,12 @@ static bool draw_steps(const sb_report_stats *stats, sb_picture_format format, s
         values[i * 4 + 2] = step->host / 1e6;
         values[i * 4 + 3] = step->idle / 1e6;
     }
-    const sb_bar_chart chart = {.title = "Time of each step",
+    const char *title = stats->steps.count > CHART_STEPS
+                            ? sb_arena_format(&arena, "Time of each step (the first %d of %zu)",
+                                              CHART_STEPS, stats->steps.count)
+                                  .data
+                            : "Time of each step";
+    const sb_bar_chart chart = {.title = title,
                                 .unit = "ms",
                                 .series = {"compute", "data movement", "host", "idle"},
                                 .series_count = 4,

@@ -33,6 +33,8 @@ for row in csv.DictReader(open("run/reports/ops_perf_results.csv")):
     print(row["GLOBAL CALL COUNT"], *(row[c] for c in row if "UTIL" in c or "NPE" in c), sep="|")'
 echo 'raise ValueError("broken")' > npe_analyze_noc_trace_dir.py
 PYTHONPATH=. "$strobe" report run --no-date --analyze-noc-traces 2>&1 | grep -E "^ValueError|tt-npe"
+echo 'import os; os.kill(os.getpid(), 9)' > npe_analyze_noc_trace_dir.py
+PYTHONPATH=. "$strobe" report run --no-date --analyze-noc-traces 2>&1 | grep "tt-npe"
 PYTHON=nothing "$strobe" report run --no-date --analyze-noc-traces 2>&1 | grep "tt-npe"
 rm $logs/noc_trace_*
 "$strobe" report run --no-date --analyze-noc-traces 2>&1 | grep note
