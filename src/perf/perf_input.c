@@ -33,6 +33,7 @@ typedef enum column {
     INPUT_0_MEMORY,
     INPUT_1_MEMORY,
     OUTPUT_0_MEMORY,
+    COMPLETENESS,
     FIRST_DIMENSION, /* 3 tensors x W, Z, Y, X */
     COLUMN_COUNT = FIRST_DIMENSION + SB_PERF_TENSORS * PERF_DIMENSIONS,
 } column;
@@ -56,6 +57,7 @@ static const char *const column_names[FIRST_DIMENSION] = {
     [INPUT_0_MEMORY] = "INPUT_0_MEMORY",
     [INPUT_1_MEMORY] = "INPUT_1_MEMORY",
     [OUTPUT_0_MEMORY] = "OUTPUT_0_MEMORY",
+    [COMPLETENESS] = "COMPLETENESS",
 };
 
 /* Columns without which a complete report cannot be made. */
@@ -412,6 +414,7 @@ static void read_record(input_reader *reader, joined_columns *joined) {
     record.op = perf_intern_op(store, read_op_code(reader));
     record.duration = magnitude_cell(reader, DURATION, true);
     record.type = read_type(reader, &record);
+    record.is_complete = sb_slice_is(cell_of(reader, COMPLETENESS), "complete");
     record.is_mark =
         record.type == PERF_SIGNPOST_MARK ||
         (store->options.compat && sb_slice_contains(cell_of(reader, OP_TYPE), "signpost"));

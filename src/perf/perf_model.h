@@ -83,6 +83,7 @@ typedef struct perf_record {
     uint32_t host;
     perf_record_type type;
     bool is_mark;       /* shown as a signpost; in compat also a type that only contains the word */
+    bool is_complete;   /* says who wrote the report: what is empty, there never was */
     int64_t host_start; /* INT64_MAX: missing */
     double device;
     double duration;

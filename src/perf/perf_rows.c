@@ -338,7 +338,9 @@ static void set_times(const row_maker *maker, const perf_record *record, sb_perf
     const bool is_mark = record->is_mark;
     if (!is_mark && isnan(record->duration)) {
         row->device_time = (sb_perf_number){0, SB_PERF_INTEGER};
-        if (record->type == PERF_DEVICE_OP && !maker->store->options.compat)
+        /* An op that is captured in a trace has a row, and runs when that is replayed. */
+        const bool is_expected = record->is_complete || maker->store->options.compat;
+        if (record->type == PERF_DEVICE_OP && !is_expected)
             complain(maker, record, "DEVICE KERNEL DURATION [ns]", "has no number; counted as 0");
     } else if (!is_mark) {
         row->device_time = real_or_nan(record->duration / 1000);

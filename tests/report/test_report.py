@@ -22,7 +22,7 @@ NOTEBOOK = ROOT / "notebooks" / "profiler_results.ipynb"
 
 def find_python(*modules: str) -> str | None:
     """A Python that has the modules: this one, or one that the comparisons have installed."""
-    candidates = [sys.executable, *map(str, (ROOT / "build").glob("*/bin/python3"))]
+    candidates = [sys.executable, "/usr/bin/python3", *map(str, (ROOT / "build").glob("*/bin/python3"))]
     candidates += filter(None, [os.environ.get("PEER_PYTHON")])
     for candidate in candidates:
         wanted = "; ".join(f"import {module}" for module in modules)
@@ -83,6 +83,10 @@ class ReportTest(unittest.TestCase):
         self.strobe("report", self.make(ops=9), "--no-date")
         done = self.strobe("perf", self.folder / "reports", "--json")
         self.assertEqual(len(json.loads(done.stdout)["ops"]), 9)
+
+    def test_perf_finds_nothing_wrong_with_traces(self) -> None:
+        self.strobe("report", self.make(ops=9, traced=3, replays=2), "--no-date")
+        self.strobe("perf", self.folder / "reports")
 
     def test_tt_perf_report_reads_it(self) -> None:
         python = find_python("tt_perf_report")
