@@ -320,11 +320,19 @@ static void print_problems(const sb_report_summary *summary) {
         sb_log(SB_LOG_WARNING, "%s", summary->problems[i]);
 }
 
+/* "1 device", "2 devices". */
+static void put_counted(sb_output *output, uint64_t count, const char *noun) {
+    sb_put_format(output, "%" PRIu64 " %s%s", count, noun, count == 1 ? "" : "s");
+}
+
 void cli_put_report_counts(const sb_report_summary *summary, sb_output *output) {
     const char *separator = "";
-    sb_put_format(output, "%" PRIu64 " %s and %" PRIu64 " signposts from %" PRIu64 " devices: ",
-                  summary->op_count, summary->is_device_only ? "executions" : "operations",
-                  summary->signpost_count, summary->device_count);
+    put_counted(output, summary->op_count, summary->is_device_only ? "execution" : "operation");
+    sb_put_text(output, " and ");
+    put_counted(output, summary->signpost_count, "signpost");
+    sb_put_text(output, " from ");
+    put_counted(output, summary->device_count, "device");
+    sb_put_text(output, ": ");
     for (int i = 0; i < SB_COMPLETENESS_COUNT; i++) {
         if (summary->rows[i] == 0)
             continue;

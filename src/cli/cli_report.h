@@ -13,7 +13,7 @@ enum { CLI_REPORT_DATE_SIZE = 32 };
 /* Now, as the names of report folders have it. */
 void cli_report_date(char date[CLI_REPORT_DATE_SIZE]);
 
-/* "98 operations and 2 signposts from 1 devices: 97 complete, 1 truncated". */
+/* "98 operations and 2 signposts from 1 device: 97 complete, 1 truncated". */
 void cli_put_report_counts(const sb_report_summary *summary, sb_output *output);
 
 #endif

@@ -9,3 +9,5 @@ grep -v '^0,2,1,NCRISC,.*,3072,,,NCRISC-FW,ZONE_END' run/.logs/profile_log_devic
 cp log run/.logs/profile_log_device.csv
 "$strobe" report run --no-date 2>&1
 echo "exit code $?"
+# Commands to copy have names as a shell needs them.
+"$strobe" report run -o "it's here" --no-date 2> /dev/null | tail -1

@@ -24,7 +24,7 @@ class Tools(Installed):
         for command in ([self.python, "-m", "tracy"], ["strobe", "run"]):
             done = self.command(*command, "-r", "--no-device", "script.py")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("1 signposts", done.stdout)
+            self.assertIn("1 signpost from", done.stdout)
             self.assertIn("work", self.names())
 
     def test_the_device_works_from_the_wheel(self) -> None:

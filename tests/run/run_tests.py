@@ -84,7 +84,7 @@ class Recording(Run):
     def test_letters_may_share_a_dash(self) -> None:
         done = self.run_strobe("-rv", SUBJECT, "signpost")
         self.assertIn("100 zones", done.stderr)
-        self.assertIn("1 signposts", done.stdout)
+        self.assertIn("1 signpost from", done.stdout)
 
     def test_the_report_has_the_signposts_and_its_name(self) -> None:
         done = self.run_strobe("-r", "-n", "named", "-o", "out", "--no-device", SUBJECT, "signpost")
@@ -96,7 +96,7 @@ class Recording(Run):
     def test_logs_can_be_processed_again(self) -> None:
         self.run_strobe(SUBJECT, "signpost")
         done = self.run_strobe("--process-logs-only")
-        self.assertIn("1 signposts", done.stdout)
+        self.assertIn("1 signpost from", done.stdout)
 
     def test_variables_are_those_of_the_options(self) -> None:
         show = "env | grep -E '^(TT_METAL|TTNN)' | sort"
@@ -209,7 +209,7 @@ class Faults(Run):
                 done = self.run_strobe("-r", SUBJECT, "signpost", how)
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertEqual(self.zones(), 100)
-                self.assertIn("1 signposts", done.stdout)
+                self.assertIn("1 signpost from", done.stdout)
 
     def test_a_program_that_closes_all_descriptors_is_not_written_to(self) -> None:
         self.run_strobe(SUBJECT, "close")
