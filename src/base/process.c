@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdint.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,11 +13,12 @@ extern char **environ;
 static pid_t start(const char *const *arguments, int output) {
     posix_spawn_file_actions_t actions;
     pid_t pid = 0;
+    char *const *words = NULL;
+    /* posix_spawnp does not change the arguments; its type is older than const. */
+    memcpy(&words, &arguments, sizeof words);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    /* posix_spawnp does not change the arguments; its type is older than const. */
-    const int failed = posix_spawnp(&pid, arguments[0], &actions, NULL,
-                                    (char *const *)(uintptr_t)arguments, environ);
+    const int failed = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     return failed == 0 ? pid : -1;
 }
