@@ -62,8 +62,8 @@ extern PyMethodDef native_zone_methods[];
 void native_push(const void *key, const sb_source_location *location);
 /* Ends the zone with this key and all that were opened after it; nothing if there is none. */
 void native_pop(const void *key);
-/* Ends the innermost zone if its key is this one. */
-void native_pop_if_last(const void *key);
+/* Ends the innermost zone if its key is this one; was it? */
+bool native_pop_if_last(const void *key);
 /* The innermost zone with this key; {0}: none. */
 sb_zone native_zone_of(const void *key);
 

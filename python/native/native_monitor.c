@@ -6,6 +6,8 @@
 
 #if NATIVE_HAS_MONITORING
 
+#include <stddef.h>
+
 static PyObject *disable; /* sys.monitoring.DISABLE: this place is of no interest */
 
 static const void *line_key(const PyObject *code) {
@@ -14,9 +16,10 @@ static const void *line_key(const PyObject *code) {
 
 /* ---- events ---- */
 
-static PyObject *on_enter(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+static PyObject *on_enter(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     (void)self;
     (void)count;
+    (void)names;
     const native_code *known = native_code_of((PyCodeObject *)(void *)args[0]);
     if (known->function == NULL) {
         Py_INCREF(disable);
@@ -27,40 +30,46 @@ static PyObject *on_enter(PyObject *self, PyObject *const *args, Py_ssize_t coun
 }
 
 /* A generator that is thrown into goes on; this event cannot be disabled. */
-static PyObject *on_throw(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     (void)self;
     (void)count;
+    (void)names;
     const native_code *known = native_code_of((PyCodeObject *)(void *)args[0]);
     if (known->function != NULL)
         native_push(args[0], known->function);
     Py_RETURN_NONE;
 }
 
-static PyObject *on_leave(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+static PyObject *on_leave(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     (void)self;
     (void)count;
+    (void)names;
     native_pop(args[0]);
     Py_RETURN_NONE;
 }
 
-static PyObject *on_call(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+static PyObject *on_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     (void)self;
-    const sb_source_location *location = count < 3 ? NULL : native_builtin_location(args[2]);
+    (void)names;
+    const sb_source_location *location =
+        PyVectorcall_NARGS(count) < 3 ? NULL : native_builtin_location(args[2]);
     if (location != NULL)
         native_push(args[2], location);
     Py_RETURN_NONE;
 }
 
-static PyObject *on_c_return(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+static PyObject *on_c_return(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     (void)self;
-    if (count >= 3 && native_builtin_location(args[2]) != NULL)
+    (void)names;
+    if (PyVectorcall_NARGS(count) >= 3 && native_builtin_location(args[2]) != NULL)
         native_pop(args[2]);
     Py_RETURN_NONE;
 }
 
-static PyObject *on_line(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+static PyObject *on_line(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     (void)self;
     (void)count;
+    (void)names;
     PyCodeObject *code = (PyCodeObject *)(void *)args[0];
     native_code *known = native_code_of(code);
     if (known->function == NULL) {
@@ -75,21 +84,49 @@ static PyObject *on_line(PyObject *self, PyObject *const *args, Py_ssize_t count
 
 /* ---- registering ---- */
 
-#define CALLBACK(function) \
-    { #function, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL }
+/* An object to be called: it leads to the function without the checks that those of modules have.
+ */
+typedef struct callback_object {
+    PyObject_HEAD vectorcallfunc call;
+} callback_object;
 
-static PyMethodDef callbacks[] = {
-    CALLBACK(on_enter), CALLBACK(on_throw),    CALLBACK(on_leave),
-    CALLBACK(on_call),  CALLBACK(on_c_return), CALLBACK(on_line),
+static PyMemberDef callback_members[] = {
+    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(callback_object, call), Py_READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
 };
+
+static PyType_Slot callback_slots[] = {
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_members, callback_members},
+    {0, NULL},
+};
+
+static PyType_Spec callback_spec = {
+    .name = "tracy._native.Callback",
+    .basicsize = sizeof(callback_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = callback_slots,
+};
+
+static PyObject *make_callback(vectorcallfunc function) {
+    static PyTypeObject *type;
+    if (type == NULL)
+        type = (PyTypeObject *)(void *)PyType_FromSpec(&callback_spec);
+    callback_object *made = type == NULL ? NULL : PyObject_New(callback_object, type);
+    if (made != NULL)
+        made->call = function;
+    return (PyObject *)(void *)made;
+}
 
 /* Which callback each event has; lines come last, since they are not always wanted. */
 static const struct {
     const char *event;
-    int callback;
+    vectorcallfunc function;
 } events[] = {
-    {"PY_START", 0},  {"PY_RESUME", 0}, {"PY_THROW", 1}, {"PY_RETURN", 2}, {"PY_YIELD", 2},
-    {"PY_UNWIND", 2}, {"CALL", 3},      {"C_RETURN", 4}, {"C_RAISE", 4},   {"LINE", 5},
+    {"PY_START", on_enter},  {"PY_RESUME", on_enter},   {"PY_THROW", on_throw},
+    {"PY_RETURN", on_leave}, {"PY_YIELD", on_leave},    {"PY_UNWIND", on_leave},
+    {"CALL", on_call},       {"C_RETURN", on_c_return}, {"C_RAISE", on_c_return},
+    {"LINE", on_line},
 };
 
 enum { EVENT_COUNT = sizeof events / sizeof events[0], NO_TOOL = -1 };
@@ -140,10 +177,10 @@ static bool watch(PyObject *module, bool lines) {
     long wanted = 0;
     for (size_t i = 0; i < EVENT_COUNT - (lines ? 0 : 1); i++) {
         const long event = event_of(module, events[i].event);
-        PyObject *callback = PyCFunction_New(&callbacks[events[i].callback], NULL);
-        const bool is_registered = event >= 0 && callback != NULL &&
-                                   call(module, "register_callback", "ilO", tool, event, callback);
-        Py_XDECREF(callback);
+        PyObject *made = make_callback(events[i].function);
+        const bool is_registered = event >= 0 && made != NULL &&
+                                   call(module, "register_callback", "ilO", tool, event, made);
+        Py_XDECREF(made);
         if (!is_registered)
             return false;
         wanted |= event;

@@ -50,9 +50,13 @@ static bool grow(void) {
 }
 
 void native_push(const void *key, const sb_source_location *location) {
-    if (__builtin_expect(own == NULL || own->count == own->capacity, 0) && !grow())
-        return;
-    own->entries[own->count++] = (entry){key, sb_zone_begin(location)};
+    stack *zones = own;
+    if (__builtin_expect(zones == NULL || zones->count == zones->capacity, 0)) {
+        if (!grow())
+            return;
+        zones = own;
+    }
+    zones->entries[zones->count++] = (entry){key, sb_zone_begin(location)};
 }
 
 /* The place behind the innermost zone with this key; 0: none. */
@@ -63,14 +67,19 @@ static size_t find(const void *key) {
     return place;
 }
 
-void native_pop(const void *key) {
-    const size_t place = find(key);
-    while (place > 0 && own->count >= place)
-        sb_zone_end(own->entries[--own->count].zone);
+bool native_pop_if_last(const void *key) {
+    stack *zones = own;
+    if (zones == NULL || zones->count == 0 || zones->entries[zones->count - 1].key != key)
+        return false;
+    sb_zone_end(zones->entries[--zones->count].zone);
+    return true;
 }
 
-void native_pop_if_last(const void *key) {
-    if (own != NULL && own->count > 0 && own->entries[own->count - 1].key == key)
+void native_pop(const void *key) {
+    if (__builtin_expect(native_pop_if_last(key), 1))
+        return;
+    const size_t place = find(key);
+    while (place > 0 && own->count >= place)
         sb_zone_end(own->entries[--own->count].zone);
 }
 
