@@ -12,14 +12,12 @@ typedef struct table {
     size_t capacity; /* a power of two, or 0 */
 } table;
 
-static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t size) {
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static const uint64_t hash_start = UINT64_C(0xcbf29ce484222325);
+
+static uint64_t add_to_hash(uint64_t hash, uint64_t number) {
+    hash = (hash ^ number) * UINT64_C(0x100000001b3);
+    return hash ^ hash >> 29; /* places in a table are taken from the low bits */
+}
 
 static void *allocate(size_t count, size_t size) {
     void *memory = calloc(count, size);
@@ -57,7 +55,10 @@ static void **find(table *in, const void *wanted, hash_function hash,
 }
 
 static uint64_t hash_text(const void *text) {
-    return add_to_hash(hash_start, text, strlen(text));
+    uint64_t hash = hash_start;
+    for (const unsigned char *c = text; *c != '\0'; c++)
+        hash = add_to_hash(hash, *c);
+    return hash;
 }
 
 static bool equal_texts(const void *a, const void *b) {
@@ -78,9 +79,10 @@ const char *native_literal(const char *text) {
 /* By the addresses of texts, which are literals by now. */
 static uint64_t hash_location(const void *entry) {
     const sb_source_location *location = entry;
-    const uint64_t parts[] = {(uintptr_t)location->name, (uintptr_t)location->function,
-                              (uintptr_t)location->file, location->line, location->color};
-    return add_to_hash(hash_start, parts, sizeof parts);
+    uint64_t hash = add_to_hash(hash_start, (uintptr_t)location->name);
+    hash = add_to_hash(hash, (uintptr_t)location->function);
+    hash = add_to_hash(hash, (uintptr_t)location->file);
+    return add_to_hash(hash, (uint64_t)location->line << 32 | location->color);
 }
 
 static bool equal_locations(const void *a, const void *b) {
@@ -186,9 +188,10 @@ static void make_room(native_code *known, uint32_t line) {
     const uint32_t new_first = line < first ? line : first;
     const uint32_t old_end = first + known->line_count;
     const uint32_t new_end = line >= old_end ? line + 16 : old_end;
-    const sb_source_location **lines = allocate(new_end - new_first, sizeof *lines);
+    const size_t size = sizeof(void *); /* of a pointer to a place */
+    const sb_source_location **lines = allocate(new_end - new_first, size);
     if (known->line_count > 0)
-        memcpy(lines + (first - new_first), known->lines, known->line_count * sizeof *lines);
+        memcpy(lines + (first - new_first), known->lines, known->line_count * size);
     free(known->lines);
     known->lines = lines;
     known->first_line = new_first;

@@ -68,7 +68,7 @@ static PyType_Slot zone_slots[] = {
 static PyType_Spec zone_spec = {
     .name = "tracy._native.Zone",
     .basicsize = sizeof(zone_object),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, // NOLINT(misc-redundant-expression): theirs
     .slots = zone_slots,
 };
 
