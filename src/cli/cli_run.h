@@ -41,7 +41,7 @@ sb_status cli_run_report(const cli_run_arguments *arguments, const sb_run_result
                          bool *is_partial, sb_error *error);
 /* How well clocks agree, what recording cost, what was lost. */
 void cli_run_put_cost(const cli_run_arguments *arguments, const sb_run_result *result,
-                      sb_output *output);
+                      const sb_report_summary *summary, sb_output *output);
 /* What was recorded and what was not. */
 void cli_run_tell(const cli_run_arguments *arguments, const sb_run_result *result);
 

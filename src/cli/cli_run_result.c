@@ -129,7 +129,7 @@ static sb_status show_report(const cli_run_arguments *arguments, const sb_run_re
     cli_put_report_counts(summary, &output);
     sb_put_char(&output, '\n');
     if (arguments->verbose && result != NULL)
-        cli_run_put_cost(arguments, result, &output);
+        cli_run_put_cost(arguments, result, summary, &output);
     sb_put_format(&output, "Report: %s\nNext:   ", summary->folder);
     cli_put_command(&output, "perf", summary->csv_path, "");
     sb_arena arena = {0};
