@@ -270,23 +270,34 @@ void sb_trace_add_op_kernel(sb_trace *trace, const sb_op_kernel *kernel) {
 
 /* ---- zones ---- */
 
+/* What a zone takes in the columns, given that its neighbours are like it. */
+static uint64_t zone_bytes(const sb_track *track, uint64_t zone) {
+    enum { HOST_BYTES = 16, LANE_BYTES = 52, COLUMN_BYTES = 4 };
+    if (track->kind == SB_TRACK_LANE)
+        return LANE_BYTES;
+    const bool has_parents = sb_series_find(&track->parent, zone) != NULL;
+    const bool has_notes = sb_series_find(&track->note, zone) != NULL;
+    return HOST_BYTES + (has_parents ? COLUMN_BYTES : 0) + (has_notes ? COLUMN_BYTES : 0);
+}
+
 /*
  * All columns have the same segments, so that one count says when the next ones are needed. Long
- * ones are taken in pieces, to tell the store how much was written: all columns, or nearly.
+ * ones are taken in pieces, to tell the store how much was written.
  */
 void track_renew_tail(sb_track *track) {
-    enum { PIECE = 16384, HOST_ZONE_BYTES = 24, LANE_ZONE_BYTES = 52 };
+    enum { PIECE = 16384 };
     const uint64_t zone = track->zone_count;
     const uint64_t run = sb_series_run(zone);
-    const uint64_t piece = run < PIECE ? run : PIECE;
-    sb_store_touch(track->start.store,
-                   piece * (track->kind == SB_TRACK_LANE ? LANE_ZONE_BYTES : HOST_ZONE_BYTES));
+    const uint64_t written = zone - track->tail.piece;
+    if (written > 0)
+        sb_store_wrote(track->start.store, written * zone_bytes(track, zone - 1));
     track->tail = (struct sb_zone_tail){.start = sb_series_slot(&track->start, zone),
                                         .duration = sb_series_slot(&track->duration, zone),
                                         .source = sb_series_slot(&track->source, zone),
                                         .parent = sb_series_find(&track->parent, zone),
                                         .first = zone - sb_series_locate(zone).offset,
-                                        .left = piece};
+                                        .piece = zone,
+                                        .left = run < PIECE ? run : PIECE};
 }
 
 uint32_t track_long_mark(sb_track *track, uint32_t zone, int64_t end) {

@@ -75,6 +75,7 @@ typedef struct sb_track {
         uint32_t *source;
         uint32_t *parent; /* NULL: no zone of the segment has one */
         uint64_t first;   /* the segment's first zone */
+        uint64_t piece;   /* from this one on the store was not told yet */
         uint64_t left;
     } tail; /* where the next zones go, as long as their segments last */
 
@@ -359,8 +360,8 @@ typedef struct sb_trace {
 
 sb_trace *sb_trace_create(void);
 /*
- * A trace that keeps about bound->bytes of its columns in memory, and the rest in a file that has
- * no name and goes away with the trace (or with the process, however it ends). Everything below
+ * A trace that keeps about bound->bytes of its columns in memory, and what is beyond in a file that
+ * has no name and goes away with the trace (or with the process, however it ends). Everything below
  * works as on any other trace, also for threads that read while another records. Bounded are zones,
  * messages, points, frames, memory and lock events; texts and names stay in memory. If the disk is
  * full it goes on in memory: sb_store_failure(trace->store) says so, as errno.

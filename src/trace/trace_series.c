@@ -44,7 +44,7 @@ void *sb_series_push(sb_series *series) {
     void *element = sb_series_slot(series, series->count);
     sb_series_publish(series, series->count + 1);
     if (series->store != NULL)
-        sb_store_touch(series->store, series->element_size);
+        sb_store_wrote(series->store, series->element_size);
     return element;
 }
 
@@ -52,7 +52,7 @@ void sb_series_add(sb_series *series, const void *element) {
     memcpy(sb_series_slot(series, series->count), element, series->element_size);
     sb_series_publish(series, series->count + 1);
     if (series->store != NULL)
-        sb_store_touch(series->store, series->element_size);
+        sb_store_wrote(series->store, series->element_size);
 }
 
 uint64_t sb_series_bytes(const sb_series *series) {

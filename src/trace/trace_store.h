@@ -1,22 +1,23 @@
 /*
- * Where the long columns of a trace live: in memory, or in a file beyond a bound.
+ * Where the long columns of a trace live: in memory, and in a file beyond a bound.
  *
- * A store hands out zeroed memory that never moves and is given back with the store. Without a
- * bound it is anonymous memory in large pages. With one it is a file without a name, mapped shared:
+ * A store hands out zeroed memory that never moves and is given back with the store. The writer
+ * says how much it wrote (sb_store_wrote). When that reaches the bound, the oldest pieces go to a
+ * file without a name, which is mapped in their place:
  *
- *     writer ---> mapped pages ---> the system's file cache ---> disk
- *                 at most `bound`
+ *     writer ---> memory ---> mapped pages ---> the system's file cache ---> disk
+ *                 3/4 of the bound, 1/4
  *
- * The writer says how much it touched (sb_store_touch). When that reaches the bound, all pages are
- * taken out of the process; what is in them stays in the file, and whoever reads or writes there
- * again gets the page back by a fault. So addresses stay valid, readers need to know nothing, and
- * what counts as memory of the process goes up and down between nothing and the bound. Threads that
- * read much of a bounded trace say so too, or they would fill memory with pages of the file.
+ * Who goes through much of a trace says so (sb_store_touch). When that reaches its part of the
+ * bound, all pages of the file are taken out of the process; what is in them stays in the file, and
+ * whoever reads or writes there again gets the page back by a fault. So addresses stay valid and
+ * readers need to know nothing, and a trace that stays below the bound never sees the disk.
  *
- * Disk space is reserved before it is mapped, so that a full disk is an error here and not a signal
- * later: then the store goes on in memory, and says so (sb_store_failure).
+ * A full disk is an error when a piece is written and not a signal later: then the store goes on in
+ * memory, and says so (sb_store_failure).
  *
- * Threads: one allocates; sb_store_touch and sb_store_trim may be called by any.
+ * Threads: one allocates, writes into what it got and calls sb_store_wrote; any may read, and call
+ * sb_store_touch and sb_store_trim.
  */
 #ifndef SB_TRACE_STORE_H
 #define SB_TRACE_STORE_H
@@ -39,11 +40,13 @@ sb_status sb_store_create(const sb_trace_bound *bound, sb_store **store, sb_erro
 void sb_store_free(sb_store *store);
 /* Zeroed memory aligned to a cache line. */
 void *sb_store_alloc(sb_store *store, size_t size);
-/* Says that so many bytes were read or written, mostly ones not touched before. */
+/* Says that so many bytes were written, mostly ones not touched before. */
+void sb_store_wrote(sb_store *store, uint64_t bytes);
+/* Says that so many bytes were read. */
 void sb_store_touch(sb_store *store, uint64_t bytes);
-/* Takes all pages out of the process now. Without a bound it does nothing. */
+/* Takes all pages of the file out of the process now. */
 void sb_store_trim(sb_store *store);
-/* Bytes reserved in the file. */
+/* Bytes in the file. */
 uint64_t sb_store_spilled(const sb_store *store);
 /* Why the store went on in memory, as errno; 0: it did not. */
 int sb_store_failure(const sb_store *store);
