@@ -108,6 +108,7 @@ static void run_program(void) {
     if ((processors >> MASTER & 1) != 0)
         run_kernel();
     wait_for_kernels(processors);
+    profiler_read_counters(processors);
 }
 
 static void firmware_main(void) {

@@ -112,6 +112,47 @@ static void profiler_step_end(const profiler_step *step) {
 
 #endif
 
+#ifdef PROFILE_PERF_COUNTERS
+
+#define COMPUTES 3u /* TRISC1, whose kernel starts and stops the counters */
+
+/* What is counted: selectors of the hardware, and the numbers that tools give the counters. */
+static const struct {
+    uint16_t selector;
+    uint16_t number;
+} profiler_counters[] = {{24, 42},   {25, 43},   {26, 44},    /* stalls of three threads */
+                         {256, 110}, {264, 111}, {272, 112}}; /* their instructions */
+
+static void profiler_put_counter(volatile uint32_t *at, uint32_t selector, uint32_t number) {
+    *profiler_word(SB_COUNTER_MODE) = selector << 8;
+    while (*profiler_word(SB_COUNTER_MODE) != selector << 8) {
+    }
+    sb_marker_put(at,
+                  SB_MARKER_VALID | SB_MARKER_DATA_16B | SB_MARKER_COUNTER << SB_MARKER_ID_SHIFT);
+    at[2] = *profiler_word(SB_COUNTER_REFERENCE);
+    at[3] = *profiler_word(SB_COUNTER_COUNT);
+    at[4] = 0;
+    at[5] = number;
+}
+
+static void profiler_read_counters(uint32_t processors) {
+    volatile uint32_t *used = &sb_profiler_control()[SB_PROFILER_USED + MASTER];
+    if ((processors >> COMPUTES & 1) == 0)
+        return;
+    for (uint32_t i = 0; i < sizeof profiler_counters / sizeof profiler_counters[0]; i++)
+        profiler_put_counter(profiler_buffer(MASTER) + *used + i * 6, profiler_counters[i].selector,
+                             profiler_counters[i].number);
+    *used += SB_PROFILER_COUNTER_WORDS;
+}
+
+#else
+
+static void profiler_read_counters(uint32_t processors) {
+    (void)processors;
+}
+
+#endif
+
 static void profiler_send(uint32_t from, uint32_t to, uint32_t bytes) {
     const uint32_t own = (*profiler_word(NOC_OWN_PLACE) & 0xFFF) << 4;
     *profiler_word(NOC(0x00)) = from;
@@ -134,8 +175,8 @@ static uint32_t profiler_count(const volatile uint32_t *buffer, uint32_t begin, 
         if (buffer[i] == SB_MARKER_FILLER)
             continue;
         count++;
-        if ((buffer[i] >> SB_MARKER_TYPE_SHIFT & 7) == 3)
-            i += 2;
+        const uint32_t type = buffer[i] & 7u << SB_MARKER_TYPE_SHIFT;
+        i += type == SB_MARKER_DATA ? 2u : type == SB_MARKER_DATA_16B ? 4u : 0u;
     }
     return count;
 }
@@ -256,6 +297,10 @@ static void profiler_expect_kernel(void) {}
 static void profiler_start(void) {}
 
 static void profiler_begin(uint32_t processors) {
+    (void)processors;
+}
+
+static void profiler_read_counters(uint32_t processors) {
     (void)processors;
 }
 

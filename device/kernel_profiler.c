@@ -9,7 +9,9 @@
 #include "kernel_start.h"
 
 /* A zone that begins wants room for its end as well. */
-#define LIMIT (SB_PROFILER_BUFFER + SB_PROFILER_WORDS - 4 - SB_PROFILER_STEP_WORDS)
+#define LIMIT                                                              \
+    (SB_PROFILER_BUFFER + SB_PROFILER_WORDS - 4 - SB_PROFILER_STEP_WORDS - \
+     SB_PROFILER_COUNTER_WORDS)
 
 /* From the linker script. */
 extern sb_zone_sum sb_sums_begin[];

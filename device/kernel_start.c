@@ -86,6 +86,29 @@ static void measure_stack(void) {
     sb_mail()->stack_bytes[STROBE_PROCESSOR] = top - (uint32_t)word;
 }
 
+/* ---- counters ---- */
+
+#if defined(PROFILE_PERF_COUNTERS) && STROBE_PROCESSOR == TRISC1
+/* A bit acts when it is set. */
+static void set_counters(uint32_t control) {
+    *sb_word(SB_COUNTER_CONTROL) = 0;
+    *sb_word(SB_COUNTER_CONTROL) = control;
+}
+
+/* They run as long as the kernel of the processor that computes; BRISC reads them later. */
+static void run_kernel_main(void) {
+    *sb_word(SB_COUNTER_PERIOD) = UINT32_MAX;
+    *sb_word(SB_COUNTER_MODE) = 0;
+    set_counters(SB_COUNTER_START);
+    kernel_main();
+    set_counters(SB_COUNTER_STOP);
+}
+#else
+static void run_kernel_main(void) {
+    kernel_main();
+}
+#endif
+
 __attribute__((section(".text.start"), used)) void kernel_start(void);
 
 void kernel_start(void) {
@@ -96,7 +119,7 @@ void kernel_start(void) {
     if (mail->paints_stack)
         paint_stack();
     sb_profiler_start();
-    kernel_main();
+    run_kernel_main();
     sb_profiler_finish();
     if (is_guard_broken())
         mail->overflows[STROBE_PROCESSOR] = 1;

@@ -66,22 +66,41 @@ enum {
 #define SB_MARKER_TOTAL (2u << SB_MARKER_TYPE_SHIFT)
 #define SB_MARKER_DATA (3u << SB_MARKER_TYPE_SHIFT)
 #define SB_MARKER_EVENT (4u << SB_MARKER_TYPE_SHIFT)
+#define SB_MARKER_DATA_16B (5u << SB_MARKER_TYPE_SHIFT)
 #define SB_MARKER_ID_SHIFT 12
 #define SB_MARKER_VALID 0x80000000u
 #define SB_MARKER_FILLER SB_MARKER_VALID
 
 /* Ids that are not names of zones. */
 #define SB_MARKER_NOC_EVENT 12345u
+#define SB_MARKER_COUNTER 9090u
+
+/* The counters of instructions: their registers, and what is written to control. */
+#define SB_COUNTER_PERIOD 0xFFB12000u
+#define SB_COUNTER_MODE 0xFFB12004u
+#define SB_COUNTER_CONTROL 0xFFB12008u
+#define SB_COUNTER_REFERENCE 0xFFB12100u
+#define SB_COUNTER_COUNT 0xFFB12104u
+#define SB_COUNTER_START 1u
+#define SB_COUNTER_STOP 2u
 
 #ifdef PROFILE_KERNEL
 
 #define SB_PROFILER_SUMS 8 /* a bit of PROFILE_KERNEL */
 
-/* Words of a zone that BRISC's firmware makes, in front of and behind the markers of its kernel. */
+/*
+ * Words that BRISC's firmware needs in front of and behind the markers of its kernel: a zone each
+ * for its steps, and behind them the counters.
+ */
 #if defined(PROFILE_DISPATCH) && STROBE_PROCESSOR == 0
 #define SB_PROFILER_STEP_WORDS 4
 #else
 #define SB_PROFILER_STEP_WORDS 0
+#endif
+#if defined(PROFILE_PERF_COUNTERS) && STROBE_PROCESSOR == 0
+#define SB_PROFILER_COUNTER_WORDS 36
+#else
+#define SB_PROFILER_COUNTER_WORDS 0
 #endif
 
 #define SB_PROFILER_BUFFER \

@@ -132,6 +132,8 @@ static sb_status add_instrument(build *self, sb_error *error) {
         SB_TRY(add(self, "-DPROFILE_ACCUMULATES=1", error));
     if (instrument->drops)
         SB_TRY(add(self, "-DPROFILE_DROPS=1", error));
+    if (instrument->counts_instructions)
+        SB_TRY(add(self, "-DPROFILE_PERF_COUNTERS=1", error));
     if (instrument->records_noc)
         SB_TRY(add(self, "-DPROFILE_NOC_EVENTS=1", error));
     if (instrument->records_noc_steps)

@@ -29,12 +29,13 @@ extern const size_t device_source_file_count;
 /* What is built into kernels and firmware for the profiler. */
 typedef struct device_instrument {
     bool is_on;
-    bool adds_up;           /* sums of time in zones */
-    bool accumulates;       /* short runs are pushed together */
-    bool drops;             /* markers that find no room are not recorded */
-    bool records_steps;     /* what firmware does to start kernels and to wait for them */
-    bool records_noc;       /* transfers */
-    bool records_noc_steps; /* and words, semaphores and waiting */
+    bool adds_up;             /* sums of time in zones */
+    bool accumulates;         /* short runs are pushed together */
+    bool drops;               /* markers that find no room are not recorded */
+    bool records_steps;       /* what firmware does to start kernels and to wait for them */
+    bool counts_instructions; /* performance counters */
+    bool records_noc;         /* transfers */
+    bool records_noc_steps;   /* and words, semaphores and waiting */
 } device_instrument;
 
 typedef struct device_job {

@@ -3,9 +3,9 @@
 gpt=$(dirname "$strobe")/tiny_gpt
 [ -x "$gpt" ] || { echo "no tiny_gpt"; exit 77; }
 export TT_METAL_DEVICE_PROFILER=1 TT_METAL_PROFILER_SUM=1 TT_METAL_PROFILER_DIR=out
-export TT_METAL_PROFILER_SYCN=1 TT_METAL_PROFILE_PERF_COUNTERS=fpu
+export TT_METAL_PROFILER_SYCN=1
 STROBE_OUT=run.rec "$gpt" --device emu:rows=2,cols=2 --layers 1 2>&1 > /dev/null | grep strobe:
-unset TT_METAL_PROFILER_SYCN TT_METAL_PROFILE_PERF_COUNTERS
+unset TT_METAL_PROFILER_SYCN
 head -n 2 out/.logs/profile_log_device.csv
 cut -d, -f 4,11,12 out/.logs/profile_log_device.csv | grep -E 'MULTIPLY|FRONT' | sort | uniq -c
 "$strobe" report out -n gpt --no-date 2>&1 | head -n 1

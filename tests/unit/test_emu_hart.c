@@ -162,7 +162,9 @@ static void bad_code_stops_with_its_place(void **state) {
         {{rv_lui(1, 0x40000), rv_load(RV_LW, 2, 1, 2)}, 4, "misaligned load of 4 bytes"},
         {{rv_lui(1, 0x40000), rv_store(RV_SH, 2, 1, 1)}, 4, "misaligned store of 2 bytes"},
         {{rv_lui(1, 0x16E000), rv_load(RV_LW, 2, 1, 0)}, 4, "where there is nothing"},
-        {{rv_lui(1, 0xFFB12000), rv_load(RV_LW, 2, 1, 4)}, 4, "register that does not exist"},
+        {{rv_lui(1, 0xFFB12000), rv_load(RV_LW, 2, 1, 12)}, 4, "register that does not exist"},
+        /* a counter that nobody counts */
+        {{rv_lui(1, 0xFFB12000), rv_load(RV_LW, 2, 1, 0x104)}, 4, "register that does not exist"},
         {{rv_lui(1, 0xFFB12000), rv_load(RV_LBU, 2, 1, 0x1F0)}, 4, "load of 1 bytes"},
         {{rv_lui(1, 0x200000), rv_jalr(0, 1, 0)}, 0x200000, "where there is no code"},
     };

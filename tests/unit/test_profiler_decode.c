@@ -191,15 +191,17 @@ static void bad_values_are_refused(void **state) {
         const char *name, *value, *text;
     } cases[] = {{"TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT", "many", "no number of programs"},
                  {"TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT", "0", "no number of programs"},
+                 {"TT_METAL_PROFILE_PERF_COUNTERS", "512", "no sum of groups, 1 to 511"},
+                 {"TT_METAL_PROFILE_PERF_COUNTERS", "instrn", "no sum of groups"},
                  {"STROBE_PROFILER_MODE", "drop", "never-drop, drop-newest or keep-newest"}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         profiler_options options;
         sb_error error;
         setenv(cases[i].name, cases[i].value, 1);
-        assert_int_equal(profiler_options_read(&options, &error), SB_ERR_USAGE);
+        assert_int_equal(profiler_options_read(&options, true, &error), SB_ERR_USAGE);
         check_contains(sb_slice_of(error.message), cases[i].text);
         unsetenv(cases[i].name);
-        assert_int_equal(profiler_options_read(&options, &error), SB_OK);
+        assert_int_equal(profiler_options_read(&options, true, &error), SB_OK);
         assert_int_equal(options.programs, 1000);
         assert_true(options.writes_files && options.pushes && !options.is_on);
     }

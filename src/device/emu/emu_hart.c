@@ -203,10 +203,14 @@ static uint64_t settle(const emu_hart *hart, uint32_t waited, uint64_t clock) {
 #include "device/emu/emu_interpret.h"
 
 void emu_hart_run(emu_tile *tile, emu_hart *hart, uint64_t limit) {
+    hart->run_clock = hart->clock;
+    hart->run_retired = hart->retired;
     if (tile->machine->options.time == EMU_COUNT)
         run_count(tile, hart, limit);
     else
         run_modelled(tile, hart, limit);
+    if (tile->counters.rises != 0)
+        emu_counters_settle(tile, hart->clock);
     /* While it ran, where it was could be seen only from op. */
     if (tile->fault.happened && tile->fault.hart == hart->number)
         tile->fault.pc = hart->pc;

@@ -100,6 +100,8 @@ typedef struct emu_hart {
     uint64_t effects;     /* stores, and loads of what changes by itself */
     uint64_t retired;     /* instructions, skipped ones included */
     uint64_t skipped;     /* instructions it was spared while parked */
+    uint64_t run_clock;   /* its clock when it was last let run, */
+    uint64_t run_retired; /* and its instructions then */
     uint64_t turn;        /* instructions of one turn of the loop it is parked in */
     uint64_t stall;       /* clocks that the last store to a register cost on top */
     uint32_t pending;     /* bit = register whose value is still on its way */
@@ -185,6 +187,18 @@ typedef struct emu_queue {
     size_t capacity;
 } emu_queue;
 
+#define EMU_THREADS 3 /* TRISCs, as counters call them */
+
+/* See emu_counters.c. */
+typedef struct emu_counters {
+    uint32_t period, mode, control;
+    uint32_t rises; /* bits of control that have just been set */
+    uint64_t begin_clock;
+    uint64_t begin[EMU_THREADS]; /* instructions when it was started */
+    uint32_t reference;          /* clocks when it was stopped, since it was started */
+    uint32_t instructions[EMU_THREADS];
+} emu_counters;
+
 typedef struct emu_tile {
     struct emu_machine *machine;
     uint32_t node;
@@ -198,6 +212,7 @@ typedef struct emu_tile {
     uint8_t flags[EMU_PAGES];
     emu_hart harts[EMU_HARTS]; /* by order */
     emu_noc nocs[EMU_NOCS];
+    emu_counters counters;
     uint32_t soft_reset;
     uint32_t config[7];  /* Tensix configuration words 157 to 163 */
     uint32_t clock_high; /* latched by a read of the low half */
@@ -275,6 +290,16 @@ void emu_count_outstanding(emu_tile *tile, uint32_t noc, uint32_t transaction, i
                            uint64_t clock);
 /* Forgets what the hart polls; it is held in reset now. */
 void emu_unpark(emu_tile *tile, emu_hart *hart);
+
+/* ---- emu_counters.c ---- */
+
+bool emu_is_counter(uint32_t address);
+/* False: nobody counts what is selected. */
+bool emu_counter_read(const emu_tile *tile, uint32_t address, uint32_t *value);
+/* False: the register can only be read. */
+bool emu_counter_write(emu_tile *tile, uint32_t address, uint32_t value);
+/* After a hart has run up to a clock and set a control bit. */
+void emu_counters_settle(emu_tile *tile, uint64_t clock);
 
 /* ---- emu_mmio.c ---- */
 

@@ -1,6 +1,6 @@
 /*
- * Registers: soft reset, wall clock, start addresses, and the NoC interfaces. Whatever is not
- * listed here does not exist, and touching it stops the machine.
+ * Registers: soft reset, wall clock, start addresses, the NoC interfaces, and counters. Whatever is
+ * not listed here does not exist, and touching it stops the machine.
  */
 #include "device/emu/emu_machine.h"
 
@@ -231,6 +231,8 @@ bool emu_register_read(emu_tile *tile, emu_hart *hart, uint32_t address, uint64_
         *value = tile->config[(address - EMU_CONFIG_BASE) / 4 - CONFIG_FIRST];
         return true;
     }
+    if (emu_is_counter(address) && emu_counter_read(tile, address, value))
+        return true;
     return emu_fail(tile, hart, clock, "load from a register that does not exist, 0x%08x", address);
 }
 
@@ -249,5 +251,7 @@ bool emu_register_write(emu_tile *tile, emu_hart *hart, uint32_t address, uint32
         tile->config[(address - EMU_CONFIG_BASE) / 4 - CONFIG_FIRST] = value;
         return true;
     }
+    if (emu_is_counter(address) && emu_counter_write(tile, address, value))
+        return true;
     return emu_fail(tile, hart, clock, "store to a register that does not exist, 0x%08x", address);
 }

@@ -42,7 +42,7 @@ static uint32_t core_count(const profiler_device *self) {
 
 sb_status device_profiler_create(sb_mesh *mesh, sb_error *error) {
     profiler_options options;
-    SB_TRY(profiler_options_read(&options, error));
+    SB_TRY(profiler_options_read(&options, mesh->options.kind == DEVICE_EMU, error));
     mesh->records_memory = options.records_memory;
     if (options.records_memory || (options.is_on && options.pushes))
         profiler_tracks_prepare();
@@ -68,6 +68,7 @@ device_instrument device_profiler_instrument(const device_profiler *profiler) {
                                .accumulates = profiler->options.accumulates,
                                .drops = profiler->options.mode == PROFILER_DROP_NEWEST,
                                .records_steps = profiler->options.records_steps,
+                               .counts_instructions = profiler->options.counts_instructions,
                                .records_noc = profiler->options.records_noc,
                                .records_noc_steps = profiler->options.records_noc_steps};
 }

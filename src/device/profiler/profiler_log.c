@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <strobe/kernel_profiler.h>
+
 #include "device/device_cache.h"
 #include "device/profiler/profiler.h"
 
@@ -100,6 +102,19 @@ static void put_number(sb_output *out, uint64_t number, char behind) {
     sb_put(out, (sb_slice){digits + at, sizeof digits - at});
 }
 
+/* What a counter's marker says, as others write it: commas would end the field. */
+static void put_counter(sb_output *out, const profiler_marker *marker) {
+    static const char *const stalls[] = {"THREAD_STALLS_0", "THREAD_STALLS_1", "THREAD_STALLS_2"};
+    static const char *const instructions[] = {"THREAD_INSTRUCTIONS_0", "THREAD_INSTRUCTIONS_1",
+                                               "THREAD_INSTRUCTIONS_2"};
+    const uint64_t number = marker->more & 255;
+    const char *name = number >= 42 && number <= 44     ? stalls[number - 42]
+                       : number >= 110 && number <= 112 ? instructions[number - 110]
+                                                        : "UNDEF";
+    sb_put_format(out, "{\"counter type\":\"%s\";\"ref cnt\":%u;\"value\":%u}", name,
+                  (uint32_t)(marker->data >> 32), (uint32_t)marker->data);
+}
+
 static void put_marker(profiler_log *log, const row_parts *parts, const profiler_marker *marker) {
     sb_output *out = &log->output;
     const profiler_type type = profiler_type_of(marker);
@@ -119,7 +134,10 @@ static void put_marker(profiler_log *log, const row_parts *parts, const profiler
     put_number(out, zone != NULL ? zone->line : 0, ',');
     if (zone != NULL)
         sb_put(out, zone->file);
-    sb_put_text(out, ",\n");
+    sb_put_char(out, ',');
+    if (type == PROFILER_DATA_16B && profiler_id_of(marker) == SB_MARKER_COUNTER)
+        put_counter(out, marker);
+    sb_put_char(out, '\n');
 }
 
 void profiler_log_put(profiler_log *log, const profiler_device *device, uint32_t core,

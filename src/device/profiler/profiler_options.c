@@ -48,7 +48,7 @@ static const variable variables[] = {
     {"STROBE_PROFILER_MODE", NO_FLAG, false, NULL},
     {"STROBE_PROCESS_LOGS", NO_FLAG, false, NULL},
     {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false, NULL}, /* `strobe report` does it */
-    {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false, "the machine has no performance counters"},
+    {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false, NULL},
 };
 
 #define VARIABLE_COUNT (sizeof variables / sizeof variables[0])
@@ -165,6 +165,43 @@ static sb_status read_programs(profiler_options *options, sb_error *error) {
     return SB_OK;
 }
 
+/* Groups of counters, by bit, as TT_METAL_PROFILE_PERF_COUNTERS numbers them. */
+static const char *const counter_groups[] = {"fpu",    "pack", "unpack", "l1_0", "l1_1",
+                                             "instrn", "l1_2", "l1_3",   "l1_4"};
+#define GROUP_COUNT (sizeof counter_groups / sizeof counter_groups[0])
+#define GROUP_INSTRUCTIONS 5
+
+/* A counter that stands still says nothing; so nothing is said, but why. Once in a process. */
+static void say_what_is_not_counted(uint32_t groups, bool has_counters) {
+    static bool was_said;
+    sb_output names = sb_output_to_memory();
+    for (uint32_t i = 0; i < GROUP_COUNT; i++)
+        if ((groups >> i & 1) != 0 && (i != GROUP_INSTRUCTIONS || !has_counters))
+            sb_put_format(&names, "%s%s", names.used > 0 ? ", " : "", counter_groups[i]);
+    if (names.used > 0 && !was_said)
+        sb_log(SB_LOG_NOTE,
+               "TT_METAL_PROFILE_PERF_COUNTERS: this machine does not count %.*s; nothing is "
+               "recorded of it",
+               (int)names.used, names.buffer);
+    was_said = was_said || names.used > 0;
+    sb_output_discard(&names);
+}
+
+static sb_status read_counters(profiler_options *options, bool has_counters, sb_error *error) {
+    const char *text = value_of("TT_METAL_PROFILE_PERF_COUNTERS");
+    int64_t groups = 0;
+    if (text == NULL)
+        return SB_OK;
+    if (!sb_parse_int64(sb_slice_of(text), &groups) || groups < 0 || groups >= 1 << GROUP_COUNT)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "TT_METAL_PROFILE_PERF_COUNTERS: '%s' is no sum of groups, 1 to %d", text,
+                (1 << GROUP_COUNT) - 1);
+    options->is_on |= groups != 0;
+    options->counts_instructions = has_counters && (groups >> GROUP_INSTRUCTIONS & 1) != 0;
+    say_what_is_not_counted((uint32_t)groups, has_counters);
+    return SB_OK;
+}
+
 static sb_status read_mode(profiler_options *options, sb_error *error) {
     const char *text = value_of("STROBE_PROFILER_MODE");
     const sb_slice mode = sb_slice_of(text != NULL ? text : "never-drop");
@@ -200,11 +237,12 @@ static sb_status read_folders(profiler_options *options, sb_error *error) {
     return SB_OK;
 }
 
-sb_status profiler_options_read(profiler_options *options, sb_error *error) {
+sb_status profiler_options_read(profiler_options *options, bool has_counters, sb_error *error) {
     *options = (profiler_options){0};
     read_flags(options);
     options->records_noc |= options->records_noc_steps;
     options->is_on |= options->records_noc;
+    SB_TRY(read_counters(options, has_counters, error));
     SB_TRY(read_programs(options, error));
     SB_TRY(read_mode(options, error));
     if (options->accumulates && options->mode == PROFILER_DROP_NEWEST)

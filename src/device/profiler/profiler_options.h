@@ -30,7 +30,8 @@ typedef struct profiler_options {
     bool dumps_in_time;  /* files have all programs that have ended */
     bool pushes_in_time; /* and so has the recording */
     bool writes_files;
-    bool pushes; /* zones into a recording of the program */
+    bool pushes;              /* zones into a recording of the program */
+    bool counts_instructions; /* performance counters; where the machine has them */
     bool records_noc;
     bool records_noc_steps; /* all that is asked of the NoC, beside transfers */
     bool records_memory;
@@ -38,7 +39,8 @@ typedef struct profiler_options {
     char noc_folder[4096]; /* empty: in .logs */
 } profiler_options;
 
-sb_status profiler_options_read(profiler_options *options, sb_error *error);
+/* has_counters: the machine has the counters of instructions. */
+sb_status profiler_options_read(profiler_options *options, bool has_counters, sb_error *error);
 
 /*
  * The names of variables that look like misspelt ones of ours: each with what was probably meant,
