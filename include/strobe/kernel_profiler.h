@@ -186,6 +186,9 @@ SB_PROFILER_INLINE void sb_guaranteed_end(const sb_guaranteed_zone *zone) {
 
 #define SB_JOIN_PARTS(a, b) a##b
 #define SB_JOIN(a, b) SB_JOIN_PARTS(a, b)
+/* Gives a macro a number of its own: names that differ, on one line as well. */
+#define SB_NUMBERED_WITH(macro, name, number) macro(name, number)
+#define SB_NUMBERED(macro, name) SB_NUMBERED_WITH(macro, name, __COUNTER__)
 
 #define SB_GUARANTEED_ZONE(name, start, end)                                                 \
     SB_ZONE_PLACE(SB_JOIN(sb_place_, __LINE__), name, 0);                                    \

@@ -41,11 +41,13 @@ SB_PROFILER_INLINE void sb_zone_end(const uint32_t *word) {
     sb_profiler_limit += 2;
 }
 
+#define SB_ZONE(name, number)                                                        \
+    SB_ZONE_PLACE(SB_JOIN(sb_place_, number), name, 0);                              \
+    __attribute__((cleanup(sb_zone_end))) const uint32_t SB_JOIN(sb_zone_, number) = \
+        sb_zone_begin(sb_zone_word(&SB_JOIN(sb_place_, number)))
+
 /* The rest of the scope is a zone. */
-#define DeviceZoneScopedN(name)                                                        \
-    SB_ZONE_PLACE(SB_JOIN(sb_place_, __LINE__), name, 0);                              \
-    __attribute__((cleanup(sb_zone_end))) const uint32_t SB_JOIN(sb_zone_, __LINE__) = \
-        sb_zone_begin(sb_zone_word(&SB_JOIN(sb_place_, __LINE__)))
+#define DeviceZoneScopedN(name) SB_NUMBERED(SB_ZONE, name)
 
 /* ---- sums ---- */
 
@@ -82,20 +84,20 @@ SB_PROFILER_INLINE void sb_sum_end(const sb_summed_zone *zone) {
 }
 
 #if (PROFILE_KERNEL & SB_PROFILER_SUMS) != 0
-#define SB_SUMMED_ZONE(name)                                                                \
-    SB_ZONE_PLACE(SB_JOIN(sb_place_, __LINE__), name, 0);                                   \
-    static sb_zone_sum SB_JOIN(sb_sum_, __LINE__)                                           \
-        __attribute__((section(".strobe_sums"))) = {SB_MARKER_VALID, 0};                    \
-    __attribute__((cleanup(sb_sum_end))) const sb_summed_zone SB_JOIN(sb_zone_, __LINE__) = \
-        sb_sum_begin(&SB_JOIN(sb_sum_, __LINE__), &SB_JOIN(sb_place_, __LINE__))
+#define SB_SUMMED_ZONE(name, number)                                                      \
+    SB_ZONE_PLACE(SB_JOIN(sb_place_, number), name, 0);                                   \
+    static sb_zone_sum SB_JOIN(sb_sum_, number)                                           \
+        __attribute__((section(".strobe_sums"))) = {SB_MARKER_VALID, 0};                  \
+    __attribute__((cleanup(sb_sum_end))) const sb_summed_zone SB_JOIN(sb_zone_, number) = \
+        sb_sum_begin(&SB_JOIN(sb_sum_, number), &SB_JOIN(sb_place_, number))
 #else
-#define SB_SUMMED_ZONE(name) _Static_assert(sizeof("" name) > 1, "a zone has a name")
+#define SB_SUMMED_ZONE(name, number) _Static_assert(sizeof("" name) > 1, "a zone has a name")
 #endif
 
 /* The time spent in the rest of the scope is added up. Both names do the same; any number of either
    may be used. */
-#define DeviceZoneScopedSumN1(name) SB_SUMMED_ZONE(name)
-#define DeviceZoneScopedSumN2(name) SB_SUMMED_ZONE(name)
+#define DeviceZoneScopedSumN1(name) SB_NUMBERED(SB_SUMMED_ZONE, name)
+#define DeviceZoneScopedSumN2(name) SB_NUMBERED(SB_SUMMED_ZONE, name)
 
 /* ---- data and events ---- */
 

@@ -157,6 +157,28 @@ static void sums_are_one_figure_per_run(void **state) {
     free(log.rows);
 }
 
+/* Several zones in a scope, on a line, and left by a return in their middle. */
+static void zones_of_a_scope_end_in_reverse(void **state) {
+    (void)state;
+    bench self = open_bench("emu:rows=1,cols=1");
+    add_kernel(&self,
+               KERNEL "void kernel_main(void) {\n"
+                      "    DeviceZoneScopedN(\"A\"); DeviceZoneScopedN(\"B\");\n"
+                      "    { DeviceZoneScopedN(\"C\"); return; }\n"
+                      "}\n",
+               1, one_core);
+    run(&self, 1);
+    close_bench(&self);
+    static const char *const expected[] = {"BRISC-FW", "BRISC-KERNEL", "A", "B", "C", "C", "B",
+                                           "A"};
+    const device_log log = read_log();
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        assert_string_equal(log.rows[i].zone, expected[i]);
+        assert_string_equal(log.rows[i].type, i < 5 ? "ZONE_START" : "ZONE_END");
+    }
+    free(log.rows);
+}
+
 /* BRISC starts the others and waits for them; its kernel fills what is left of the buffer. */
 static void steps_of_the_firmware_are_zones_if_asked_for(void **state) {
     (void)state;
@@ -533,6 +555,7 @@ int main(void) {
         TEST(zones_last_as_long_as_their_code),
         TEST(data_and_events_carry_their_values),
         TEST(sums_are_one_figure_per_run),
+        TEST(zones_of_a_scope_end_in_reverse),
         TEST(steps_of_the_firmware_are_zones_if_asked_for),
         TEST(programs_keep_the_ids_they_were_given),
         TEST(files_beside_the_log_are_written),
