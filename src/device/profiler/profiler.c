@@ -305,21 +305,30 @@ typedef struct loss_cause {
     size_t count; /* offset in sb_profiler_counts */
     const char *what;
     const char *remedy;
+    const char *remedy_otherwise; /* if nothing is dropped on purpose; NULL: the same */
 } loss_cause;
+
+static const char *remedy_for(const loss_cause *cause, profiler_mode mode) {
+    return mode != PROFILER_DROP_NEWEST && cause->remedy_otherwise != NULL ? cause->remedy_otherwise
+                                                                           : cause->remedy;
+}
 
 static const loss_cause causes[] = {
     {offsetof(sb_profiler_counts, refused), "Profiler L1 buffers were full, markers were dropped!",
-     "use fewer zones in a kernel, or leave out STROBE_PROFILER_MODE=drop-newest"},
+     "use fewer zones in a kernel, or leave out STROBE_PROFILER_MODE=drop-newest",
+     "nest fewer zones: of more than 247 that are open at a time the inner ones have no room"},
     {offsetof(sb_profiler_counts, dropped),
      "Profiler DRAM buffers were full, markers were dropped!",
      "decrease the number of programs between two calls of sb_read_profiler, raise "
-     "TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT, or leave out STROBE_PROFILER_MODE=drop-newest"},
+     "TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT, or leave out STROBE_PROFILER_MODE=drop-newest",
+     NULL},
     {offsetof(sb_profiler_counts, overwritten), "Older programs were not kept.",
      "raise TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT, or leave out "
-     "STROBE_PROFILER_MODE=keep-newest"},
+     "STROBE_PROFILER_MODE=keep-newest",
+     NULL},
     {offsetof(sb_profiler_counts, strange),
      "Profiler buffers held words that are no markers: something wrote into them.",
-     "try the device's option watcher=1, which finds stray writes"},
+     "try the device's option watcher=1, which finds stray writes", NULL},
 };
 
 static uint64_t loss_of(const profiler_lane *lane, const loss_cause *cause) {
@@ -351,7 +360,7 @@ static void say_loss(const profiler_device *self, const loss_cause *cause) {
         const sb_slice sentence =
             sb_arena_format(&arena, "%s Device %u, %llu in all:%.*s. Please %s.", cause->what,
                             self->device->info.index, (unsigned long long)total, (int)text.used,
-                            text.buffer, cause->remedy);
+                            text.buffer, remedy_for(cause, self->profiler->options.mode));
         sb_log(SB_LOG_WARNING, "%s", sentence.data);
         if (self->tracks != NULL)
             profiler_tracks_say(true, sentence);
