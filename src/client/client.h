@@ -230,7 +230,8 @@ typedef struct client_options {
     uint32_t port;
     uint64_t memory;
     uint32_t exit_timeout_ms;
-    char out[4096]; /* empty: no file */
+    uint32_t protocol; /* to announce; 0: the newest */
+    char out[4096];    /* empty: no file */
 } client_options;
 
 typedef struct client_globals {

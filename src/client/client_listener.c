@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -120,10 +119,8 @@ static void close_door(client_door *door) {
 /* ---- announcing ---- */
 
 static uint32_t announced_protocol(void) {
-    const char *chosen = getenv("STROBE_PROTOCOL");
-    const int number = chosen == NULL ? 0 : atoi(chosen); // NOLINT(cert-err34-c): 0 is right
-    if (number > 0)
-        return (uint32_t)number;
+    if (client_global.options.protocol != 0)
+        return client_global.options.protocol;
     return has_flag(SB_TENSTORRENT) ? NEWEST_TENSTORRENT_PROTOCOL : NEWEST_PROTOCOL;
 }
 

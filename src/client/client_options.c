@@ -85,19 +85,33 @@ static uint32_t seconds_as_ms(const char *name, uint32_t otherwise) {
     return otherwise;
 }
 
+/* A number from 1 on; 0: it is none, or larger than that. */
+static uint32_t number_of(const char *value, uint32_t max) {
+    char *end = NULL;
+    errno = 0;
+    const unsigned long number = begins_with_digit(value) ? strtoul(value, &end, 10) : 0;
+    const bool is_number = end != NULL && *end == '\0' && errno == 0;
+    return is_number && number <= max ? (uint32_t)number : 0;
+}
+
 /* 0: the variable is not there, or is no port. */
 static uint32_t port_of(const char *name) {
     enum { PORT_MAX = 65535 };
     const char *value = value_of(name);
-    if (value == NULL)
-        return 0;
-    char *end = NULL;
-    errno = 0;
-    const unsigned long port = begins_with_digit(value) ? strtoul(value, &end, 10) : 0;
-    if (end != NULL && *end == '\0' && errno == 0 && port > 0 && port <= PORT_MAX)
-        return (uint32_t)port;
-    client_say("%s=%s is no port (1 to %d); the first free one from %d on is taken", name, value,
-               PORT_MAX, SB_WIRE_PORT);
+    const uint32_t port = value == NULL ? 0 : number_of(value, PORT_MAX);
+    if (value != NULL && port == 0)
+        client_say("%s=%s is no port (1 to %d); the first free one from %d on is taken", name,
+                   value, PORT_MAX, SB_WIRE_PORT);
+    return port;
+}
+
+/* 0: the variable is not there, or no protocol has this number. */
+static uint32_t protocol_of(const char *name) {
+    const char *value = value_of(name);
+    const uint32_t number = value == NULL ? 0 : number_of(value, UINT32_MAX);
+    if (value == NULL || sb_wire_protocol_any(number) != NULL)
+        return number;
+    client_say("%s=%s is no protocol that is spoken; the newest is announced", name, value);
     return 0;
 }
 
@@ -147,6 +161,7 @@ void client_read_options(const sb_client_options *given) {
         options->port = port;
     options->memory = bytes_of("STROBE_MEMORY", (uint64_t)DEFAULT_MEMORY_MIB << 20);
     options->exit_timeout_ms = seconds_as_ms("STROBE_EXIT_TIMEOUT", DEFAULT_EXIT_TIMEOUT_MS);
+    options->protocol = protocol_of("STROBE_PROTOCOL");
     const char *out = value_of("STROBE_OUT");
     if (options->out[0] == '\0' && out != NULL)
         snprintf(options->out, sizeof options->out, "%s", out);

@@ -5,6 +5,7 @@ subject=$(dirname "$strobe")/client_subject
 export TRACY_NO_BROADCAST=1
 for setting in STROBE_MEMORY=much STROBE_MEMORY=64X STROBE_MEMORY=99999999999999G \
     STROBE_EXIT_TIMEOUT=soon TRACY_PORT=abc TRACY_PORT=65536 STROBE_CLOCK=sun \
+    STROBE_PROTOCOL=9999999999 STROBE_PROTOCOL=7 STROBE_PROTOCOL=66 \
     STROBE_MEMORY=64MiB STROBE_MEMORY=1g STROBE_EXIT_TIMEOUT=.5 STROBE_CLOCK=counter; do
     echo "$setting:"
     env STROBE_OUT=out.rec "$setting" "$subject" nothing 2>&1 | grep strobe
