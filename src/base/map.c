@@ -4,6 +4,13 @@
 
 enum { FIRST_CAPACITY = 64 };
 
+uint64_t sb_hash_text(uint64_t seed, sb_slice text) {
+    uint64_t hash = seed;
+    for (size_t i = 0; i < text.size; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    return hash * 31 + text.size; /* else "ab" behind "c" would be "b" behind "ca" */
+}
+
 /* Where the key stands, or the empty place where it would. */
 static sb_map_entry *find(const sb_map *map, uint64_t key) {
     size_t index = (size_t)sb_hash_number(key) & (map->capacity - 1);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slice.h"
+
 typedef struct sb_map_entry {
     uint64_t key;
     uint64_t value;
@@ -26,6 +28,9 @@ static inline uint64_t sb_hash_number(uint64_t key) {
     key *= UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
 }
+
+/* A hash of a text behind another, whose hash is the seed. */
+uint64_t sb_hash_text(uint64_t seed, sb_slice text);
 
 /* The value of a key, or 0. */
 uint64_t sb_map_get(const sb_map *map, uint64_t key);

@@ -14,7 +14,8 @@
  *   client_sender.c     the one thread of our own: waits for readers, or seals a file's chunks
  *   client_session.c    one reader: drains lanes, translates, answers questions
  *   client_listener.c   socket, announcement, handshake
- *   client_clock.c, client_host.c, client_image.c, client_set.c   what their names say
+ *   client_clock.c, client_host.c, client_image.c, client_set.c, client_text.c   what their names
+ *                       say
  *   client_tracy*.c     the functions of Tracy's C interface
  *
  * How it works. Every thread that records owns a lane (see record/record.h for what stands in it)
@@ -153,7 +154,24 @@ uint64_t client_lane_position(const client_lane *lane);
 /* The word that says how long the three texts of a location are; the first may be absent. */
 uint64_t client_text_sizes(const sb_slice pieces[3]);
 
-/* A zone's text or name from a format; long ones in memory of their own. */
+/* ---- texts ---- */
+
+/* As much of a text as a record can have. */
+sb_slice client_cut_text(const char *text, size_t size);
+
+/* A text made of a format: a short one here, a long one in memory of its own. */
+typedef struct client_text {
+    sb_slice text;
+    char *whole; /* NULL: it is a short one */
+    char brief[256];
+} client_text;
+
+/* False: it cannot be made. It must be freed in any case. */
+__attribute__((format(printf, 2, 0))) bool client_text_make(client_text *made, const char *format,
+                                                            va_list arguments);
+void client_text_free(client_text *made);
+
+/* A zone's text or name from a format. */
 __attribute__((format(printf, 3, 0))) void
 client_zone_format(sb_zone zone, sb_record_kind kind, const char *format, va_list arguments);
 
@@ -209,6 +227,7 @@ extern pthread_mutex_t client_pool_lock;
 extern bool client_clock_is_counter;
 void client_clock_start(bool wants_counter);
 int64_t client_clock_system(void);
+int64_t client_clock_ms(void);
 sb_record_clock client_clock_pair(void);
 extern sb_record_clock client_clock_started;
 /* By the sender, as often as it likes: says once if the counter does not keep its rate. */

@@ -27,6 +27,10 @@ int64_t client_clock_system(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t client_clock_ms(void) {
+    return client_clock_system() / 1000000;
+}
+
 #if defined(__x86_64__)
 
 static bool processor_has_invariant_counter(void) {

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +11,6 @@ static client_lane *lane_now(void) {
     if (!client_ensure_started())
         return NULL;
     return client_lane_prepare(__atomic_load_n(&sb_client_state, __ATOMIC_RELAXED));
-}
-
-static sb_slice cut_text(const char *text, size_t size) {
-    return (sb_slice){text, size < CLIENT_TEXT_MAX ? size : CLIENT_TEXT_MAX};
 }
 
 /* ---- messages ---- */
@@ -33,7 +28,7 @@ void sb_message(sb_severity severity, uint32_t color, int32_t depth, const char 
     if (depth > 0)
         client_record_stack(lane, depth);
     const uint64_t word = message_word(severity, color);
-    const sb_slice piece = cut_text(text, size);
+    const sb_slice piece = client_cut_text(text, size);
     client_record_payload(lane, SB_RECORD_MESSAGE, 0, &word, 1, &piece, 1);
 }
 
@@ -216,45 +211,24 @@ void sb_fiber_enter(const char *literal, int32_t group) {
 
 /* ---- sections ---- */
 
-/* The formatted text in *text, to be freed if it is not `brief`; false: it cannot be made. */
-__attribute__((format(printf, 4, 0))) static bool
-format_text(char *brief, size_t size, sb_slice *text, const char *format, va_list arguments) {
-    va_list again;
-    va_copy(again, arguments);
-    const int needed = vsnprintf(brief, size, format, arguments);
-    char *whole = brief;
-    if (needed >= 0 && (size_t)needed >= size) {
-        whole = malloc((size_t)needed + 1);
-        if (whole != NULL)
-            vsnprintf(whole, (size_t)needed + 1, format, again);
-    }
-    va_end(again);
-    *text = cut_text(whole, needed > 0 ? (size_t)needed : 0);
-    return needed >= 0 && whole != NULL;
-}
-
-enum { BRIEF = 256 };
-
 uint32_t sb_section_enter(uint16_t category, const char *format, ...) {
     static uint32_t sections;
     client_lane *lane = lane_now();
     if (lane == NULL)
         return 0;
-    char brief[BRIEF];
-    sb_slice text;
+    client_text made;
     va_list arguments;
     va_start(arguments, format);
-    const bool has_text = format_text(brief, sizeof brief, &text, format, arguments);
+    const bool has_text = client_text_make(&made, format, arguments);
     va_end(arguments);
     uint32_t section = 0;
     if (has_text) {
         section = __atomic_add_fetch(&sections, 1, __ATOMIC_RELAXED);
         const uint64_t word = sb_record_pair(section, category);
-        if (!client_record_payload(lane, SB_RECORD_SECTION_ENTER, 0, &word, 1, &text, 1))
+        if (!client_record_payload(lane, SB_RECORD_SECTION_ENTER, 0, &word, 1, &made.text, 1))
             section = 0;
-        if (text.data != brief)
-            free((void *)(uintptr_t)text.data); // NOLINT
     }
+    client_text_free(&made);
     return section;
 }
 
@@ -266,23 +240,20 @@ void sb_section_leave(uint32_t section) {
 }
 
 void sb_section_setup(uint16_t category, const char *format, ...) {
-    char brief[BRIEF];
-    sb_slice text;
+    client_text made;
     va_list arguments;
     va_start(arguments, format);
-    const bool has_text = format_text(brief, sizeof brief, &text, format, arguments);
-    va_end(arguments);
     const uint64_t word = category;
-    if (has_text)
-        client_record_lasting_text(SB_RECORD_SECTION_SETUP, &word, 1, text);
-    if (has_text && text.data != brief)
-        free((void *)(uintptr_t)text.data); // NOLINT
+    if (client_text_make(&made, format, arguments))
+        client_record_lasting_text(SB_RECORD_SECTION_SETUP, &word, 1, made.text);
+    va_end(arguments);
+    client_text_free(&made);
 }
 
 /* ---- what every session begins with ---- */
 
 void sb_app_info(const char *text, size_t size) {
-    client_record_lasting_text(SB_RECORD_APP_INFO, NULL, 0, cut_text(text, size));
+    client_record_lasting_text(SB_RECORD_APP_INFO, NULL, 0, client_cut_text(text, size));
 }
 
 void sb_plot_configure(const char *literal, sb_plot_format format, int step, int fill,
@@ -306,7 +277,7 @@ void sb_parameter_register(sb_parameter_callback callback, void *data) {
 
 static void name_thread(const char *name, bool has_group, int32_t group) {
     const uint64_t word = sb_record_pair(sb_thread_id(), (uint32_t)group);
-    client_record_lasting_name(has_group, word, cut_text(name, strlen(name)));
+    client_record_lasting_name(has_group, word, client_cut_text(name, strlen(name)));
 }
 
 void sb_set_thread_name(const char *name) {
@@ -318,7 +289,8 @@ void sb_set_thread_name_in_group(const char *name, int32_t group) {
 }
 
 void sb_gpu_lane_name(uint32_t thread, const char *name) {
-    client_record_lasting_name(false, sb_record_pair(thread, 0), cut_text(name, strlen(name)));
+    client_record_lasting_name(false, sb_record_pair(thread, 0),
+                               client_cut_text(name, strlen(name)));
 }
 
 void sb_set_program_name(const char *literal) {

@@ -32,10 +32,6 @@ static bool has_flag(uint32_t flag) {
     return (client_global.options.flags & flag) != 0;
 }
 
-static int64_t now_ms(void) {
-    return client_clock_system() / 1000000;
-}
-
 /* ---- listening ---- */
 
 static int listen_on(const struct sockaddr *address, socklen_t size, bool takes_both) {
@@ -149,7 +145,7 @@ static void announce(client_door *door, int32_t seconds) {
     uint8_t bytes[SB_WIRE_ANNOUNCEMENT_MAX];
     const size_t size = sb_wire_announcement_encode(&announcement, bytes);
     sendto(door->announcer, bytes, size, 0, (const struct sockaddr *)&to, sizeof to);
-    door->announced_ms = now_ms();
+    door->announced_ms = client_clock_ms();
 }
 
 static int32_t active_seconds(void) {
@@ -159,10 +155,10 @@ static int32_t active_seconds(void) {
 /* ---- greeting ---- */
 
 static bool read_hello(int descriptor, uint8_t *bytes, size_t size) {
-    const int64_t until = now_ms() + GREETING_TIMEOUT_MS;
+    const int64_t until = client_clock_ms() + GREETING_TIMEOUT_MS;
     size_t got = 0;
-    while (got < size && now_ms() < until) {
-        if (!client_wait(&descriptor, 1, false, (int)(until - now_ms())))
+    while (got < size && client_clock_ms() < until) {
+        if (!client_wait(&descriptor, 1, false, (int)(until - client_clock_ms())))
             continue;
         const ssize_t part = recv(descriptor, bytes + got, size - got, MSG_DONTWAIT);
         if (part == 0 || (part < 0 && errno != EAGAIN && errno != EINTR))
@@ -204,10 +200,10 @@ static int wait_for_reader(client_door *door) {
     for (;;) {
         if (client_is_stopping() && !has_flag(SB_NO_EXIT))
             return -1;
-        const int64_t age = now_ms() - door->announced_ms;
+        const int64_t age = client_clock_ms() - door->announced_ms;
         if (age >= ANNOUNCE_EVERY_MS)
             announce(door, active_seconds());
-        const int64_t left = ANNOUNCE_EVERY_MS - (now_ms() - door->announced_ms);
+        const int64_t left = ANNOUNCE_EVERY_MS - (client_clock_ms() - door->announced_ms);
         if (!client_wait(door->listening, door->count, false, left > 0 ? (int)left : 0))
             continue;
         for (size_t i = 0; i < door->count; i++) {
@@ -252,7 +248,7 @@ void client_serve_readers(void) {
         client_discard();
         return;
     }
-    door.announced_ms = now_ms() - ANNOUNCE_EVERY_MS;
+    door.announced_ms = client_clock_ms() - ANNOUNCE_EVERY_MS;
     serve(&door);
     announce(&door, -1);
     close_door(&door);

@@ -38,15 +38,11 @@ typedef struct client_session {
 /* What is known lasts longer than a session. */
 static sb_record_names *all_names;
 
-static int64_t now_ms(void) {
-    return client_clock_system() / 1000000;
-}
-
 /* ---- sending ---- */
 
 static void note_stopping(client_session *session) {
     if (session->deadline_ms == 0 && client_is_stopping())
-        session->deadline_ms = now_ms() + client_global.options.exit_timeout_ms;
+        session->deadline_ms = client_clock_ms() + client_global.options.exit_timeout_ms;
 }
 
 /* Can we wait on? Sets how long at most. */
@@ -55,7 +51,7 @@ static bool may_wait(client_session *session, int *timeout_ms) {
     *timeout_ms = -1;
     if (session->deadline_ms == 0)
         return true;
-    const int64_t left = session->deadline_ms - now_ms();
+    const int64_t left = session->deadline_ms - client_clock_ms();
     *timeout_ms = left > 0 ? (int)left : 0;
     return left > 0;
 }
@@ -79,7 +75,7 @@ static bool send_all(void *context, const void *bytes, size_t size) {
         }
         client_wait(&session->descriptor, 1, true, timeout_ms);
     }
-    session->sent_ms = now_ms();
+    session->sent_ms = client_clock_ms();
     return true;
 }
 
@@ -105,12 +101,6 @@ static void tell_limit(client_session *session, int64_t ticks, uint32_t thread) 
                                                       .text = SB_SLICE(text)});
 }
 
-static uint64_t hash_bytes(uint64_t hash, sb_slice text) {
-    for (size_t i = 0; i < text.size; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
-    return hash * 31 + text.size;
-}
-
 /* May this location go to the reader, who holds only so many? */
 static bool has_place(sb_map *known, uint64_t key) {
     if (sb_map_get(known, key) != 0)
@@ -119,9 +109,9 @@ static bool has_place(sb_map *known, uint64_t key) {
 }
 
 static bool has_dynamic_place(client_session *session, const sb_wire_event *event) {
-    uint64_t hash = hash_bytes(event->line + ((uint64_t)event->colour << 32), event->text);
-    hash = hash_bytes(hash, event->function_text);
-    hash = hash_bytes(hash, event->file_text);
+    uint64_t hash = sb_hash_text(event->line + ((uint64_t)event->colour << 32), event->text);
+    hash = sb_hash_text(hash, event->function_text);
+    hash = sb_hash_text(hash, event->file_text);
     return has_place(&session->dynamic_locations, sb_hash_number(hash) | 1);
 }
 
@@ -405,7 +395,7 @@ static void send_end(client_session *session) {
 }
 
 static void keep_alive(client_session *session) {
-    if (now_ms() - session->sent_ms < KEEP_ALIVE_MS)
+    if (client_clock_ms() - session->sent_ms < KEEP_ALIVE_MS)
         return;
     sb_wire_encode(session->encoder, &(sb_wire_event){.kind = SB_WIRE_KEEP_ALIVE});
     flush(session);
@@ -440,7 +430,7 @@ static bool begin_session(client_session *session, int descriptor,
                           const sb_wire_protocol *protocol) {
     session->descriptor = descriptor;
     session->protocol = protocol;
-    session->sent_ms = now_ms();
+    session->sent_ms = client_clock_ms();
     session->encoder = sb_wire_encoder_create(protocol, send_all, session);
     if (session->encoder == NULL || !has_names())
         return false;

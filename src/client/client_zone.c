@@ -2,8 +2,6 @@
 #include "client/client.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 uint64_t sb_client_state = CLIENT_NOT_STARTED;
 
@@ -70,10 +68,6 @@ void sb_zone_close(sb_zone zone) {
         close_slowly(zone);
 }
 
-static sb_slice cut_text(const char *text, size_t size) {
-    return (sb_slice){text, size < CLIENT_TEXT_MAX ? size : CLIENT_TEXT_MAX};
-}
-
 sb_zone sb_zone_begin_dynamic(uint32_t line, const char *file, size_t file_size,
                               const char *function, size_t function_size, const char *name,
                               size_t name_size, uint32_t color, int32_t depth) {
@@ -85,8 +79,9 @@ sb_zone sb_zone_begin_dynamic(uint32_t line, const char *file, size_t file_size,
         return no_zone;
     if (depth > 0)
         client_record_stack(lane, depth);
-    const sb_slice pieces[3] = {cut_text(name, name == NULL ? 0 : name_size),
-                                cut_text(function, function_size), cut_text(file, file_size)};
+    const sb_slice pieces[3] = {client_cut_text(name, name == NULL ? 0 : name_size),
+                                client_cut_text(function, function_size),
+                                client_cut_text(file, file_size)};
     const uint64_t words[2] = {sb_record_pair(line, color), client_text_sizes(pieces)};
     if (!client_record_payload(lane, SB_RECORD_ZONE_BEGIN_DYNAMIC, 0, words, 2, pieces, 3))
         return no_zone;
@@ -103,7 +98,7 @@ static client_lane *lane_of(sb_zone zone) {
 
 static void add_text(sb_zone zone, sb_record_kind kind, const char *text, size_t size) {
     client_lane *lane = lane_of(zone);
-    const sb_slice piece = cut_text(text, size);
+    const sb_slice piece = client_cut_text(text, size);
     if (lane != NULL)
         client_record_payload(lane, kind, 0, NULL, 0, &piece, 1);
 }
@@ -111,21 +106,10 @@ static void add_text(sb_zone zone, sb_record_kind kind, const char *text, size_t
 void client_zone_format(sb_zone zone, sb_record_kind kind, const char *format, va_list arguments) {
     if (zone.session == 0)
         return;
-    char brief[256];
-    va_list again;
-    va_copy(again, arguments);
-    const int size = vsnprintf(brief, sizeof brief, format, arguments);
-    if (size >= 0 && (size_t)size < sizeof brief) {
-        add_text(zone, kind, brief, (size_t)size);
-    } else if (size > 0) {
-        char *whole = malloc((size_t)size + 1);
-        if (whole != NULL) {
-            vsnprintf(whole, (size_t)size + 1, format, again);
-            add_text(zone, kind, whole, (size_t)size);
-        }
-        free(whole);
-    }
-    va_end(again);
+    client_text made;
+    if (client_text_make(&made, format, arguments))
+        add_text(zone, kind, made.text.data, made.text.size);
+    client_text_free(&made);
 }
 
 void sb_zone_text(sb_zone zone, const char *text, size_t size) {

@@ -100,18 +100,12 @@ static void *take(sb_record_names *names, size_t size) {
     return memory;
 }
 
-static uint64_t hash_text(sb_slice slice) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < slice.size; i++)
-        hash = (hash ^ (unsigned char)slice.data[i]) * UINT64_C(0x100000001b3);
-    return hash | 1; /* keys are not zero */
-}
-
 /* The one copy of a text. NULL without memory. */
 static const text *keep(sb_record_names *names, sb_slice slice) {
     if (slice.size > TEXT_MAX)
         slice.size = TEXT_MAX;
-    const uint64_t hash = hash_text(slice);
+    const uint64_t hash =
+        sb_hash_text(UINT64_C(0xcbf29ce484222325), slice) | 1;        /* a key is not 0 */
     text *first = (text *)(uintptr_t)sb_map_get(&names->texts, hash); // NOLINT
     for (text *each = first; each != NULL; each = each->next) {
         if (sb_slice_equal((sb_slice){each->bytes, each->size}, slice))
