@@ -48,6 +48,9 @@ BRIDGE_API bool bridge_transpose(const bridge_tensor *a, const bridge_tensor *ou
 BRIDGE_API bool bridge_softmax(const bridge_tensor *a, bool is_causal, const bridge_tensor *out);
 BRIDGE_API bool bridge_layer_norm(const bridge_tensor *a, const bridge_tensor *out);
 BRIDGE_API bool bridge_reduce(const bridge_tensor *a, const bridge_tensor *out);
+BRIDGE_API bool bridge_all_gather(bridge_mesh *mesh, const bridge_tensor *first,
+                                  const bridge_tensor *second, const bridge_tensor *first_out,
+                                  const bridge_tensor *second_out);
 BRIDGE_API bool bridge_trace_begin(bridge_mesh *mesh, uint32_t device);
 BRIDGE_API sb_device_trace *bridge_trace_end(bridge_mesh *mesh, uint32_t device);
 BRIDGE_API bool bridge_trace_replay(sb_device_trace *trace);
@@ -177,6 +180,14 @@ bool bridge_layer_norm(const bridge_tensor *a, const bridge_tensor *out) {
 
 bool bridge_reduce(const bridge_tensor *a, const bridge_tensor *out) {
     return ops_reduce(a->device, &a->tensor, &out->tensor, &failure) == SB_OK;
+}
+
+/* Those of devices 0 and 1, which are the first two of the mesh. */
+bool bridge_all_gather(bridge_mesh *mesh, const bridge_tensor *first, const bridge_tensor *second,
+                       const bridge_tensor *first_out, const bridge_tensor *second_out) {
+    const ops_tensor a[] = {first->tensor, second->tensor};
+    const ops_tensor out[] = {first_out->tensor, second_out->tensor};
+    return ops_all_gather(mesh->devices, a, out, &failure) == SB_OK;
 }
 
 /* ---- traces ---- */

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from tracy import _api
 
 __all__ = [
-    "Device", "MeshDevice", "MeshShape", "ReadDeviceProfiler", "Tensor", "add",
+    "Device", "MeshDevice", "MeshShape", "ReadDeviceProfiler", "Tensor", "add", "all_gather",
     "begin_trace_capture", "close_device", "close_mesh_device", "embedding", "end_trace_capture", "execute_trace",
     "from_torch", "layer_norm", "matmul", "multiply", "open_device", "open_mesh_device", "release_trace", "relu",
     "softmax", "start_tracy_zone", "stop_tracy_zone", "sum", "synchronize_device", "to_torch", "tracy_frame",
@@ -43,6 +43,7 @@ def _load() -> ctypes.CDLL:
         "embedding": (truth, [handle, handle, handle]), "relu": (truth, [handle, handle]),
         "transpose": (truth, [handle, handle]), "softmax": (truth, [handle, truth, handle]),
         "layer_norm": (truth, [handle, handle]), "reduce": (truth, [handle, handle]),
+        "all_gather": (truth, [handle] * 5),
         "trace_begin": (truth, [handle, number]), "trace_end": (handle, [handle, number]),
         "trace_replay": (truth, [handle]), "trace_destroy": (None, [handle]),
     }
@@ -313,6 +314,18 @@ def embedding(ids: Sequence[int], table: Tensor) -> Tensor:
     result = _like(table, rows=len(ids))
     _run("embedding", table.device, numbers.used(), table.used(), result.used())
     return result
+
+
+def all_gather(parts: Sequence[Tensor]) -> list[Tensor]:
+    """The rows of both parts, on both devices. A tensor here lies on one device, so there are two of them: one on
+    the first and one on the second device of a mesh, whose rows fill whole tiles of 32."""
+    if [part.index for part in parts] != [0, 1] or parts[0].device is not parts[1].device:
+        raise ValueError("two tensors are expected: on devices 0 and 1 of one mesh")
+    rows = parts[0].shape[0] + parts[1].shape[0]
+    results = [_like(part, rows=rows) for part in parts]
+    mesh = parts[0].device
+    _run("all_gather", mesh, mesh.opened(), *(tensor.used() for tensor in [*parts, *results]))
+    return results
 
 
 def _refuse_other_dimensions(dim: int) -> None:

@@ -100,6 +100,14 @@ class Device(Recorded):
             mesh.close()
         """)
 
+    def test_devices_of_a_mesh_exchange_their_parts(self) -> None:
+        self.run_model("""
+            mesh = ttnn.open_mesh_device((1, 2))
+            wholes = ttnn.all_gather([ttnn.from_torch(rows(32, 32, float(n)), mesh, n) for n in (0, 1)])
+            assert [whole.to_list() for whole in wholes] == 2 * [rows(32, 32, 0.0) + rows(32, 32, 1.0)]
+            mesh.close()
+        """)
+
     def test_mistakes_are_told(self) -> None:
         done = self.run_model("ttnn.matmul(x, x)", code=1)
         self.assertIn("RuntimeError: matmul: 32 x 64 and 32 x 64 do not fit", done.stderr)
