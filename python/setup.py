@@ -36,6 +36,7 @@ class BuildFromTree(build_py):
         build = Path(os.environ["STROBE_BUILD"]) if "STROBE_BUILD" in os.environ else build_with_cmake()
         suffix = sysconfig.get_config_var("EXT_SUFFIX")
         source, goal = build / "python", Path(self.build_lib)
+        shutil.rmtree(goal / "tracy", ignore_errors=True)  # of an earlier build, with files that are no more
         native = source / "tracy" / f"_native{suffix}"
         if not native.exists():
             raise SystemExit(f"{native} is not there: the build folder was not built for this interpreter")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import sys
 import threading
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
@@ -19,7 +17,7 @@ except ImportError as reason:  # no extension for this interpreter
 else:
     unavailable = None
     # Record for whoever comes: into the file of `strobe run`, or while a reader is connected.
-    _native.start(True, str(Path(__file__).parent) + os.sep)
+    _native.start(True, os.path.dirname(__file__) + os.sep)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -101,6 +99,8 @@ class zone(_Zone):  # noqa: N801: used like a function
         super().__init__(name, color, place.f_code.co_filename, place.f_lineno, place.f_code.co_name)
 
     def __call__(self, function: Function) -> Function:
+        import inspect  # it takes long to load, and few programs get here
+
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise TypeError(f"{function.__qualname__} gives way to others before it ends; use `with zone(...)` "
                             "around the parts of it that do not")

@@ -10,7 +10,6 @@ import os
 import runpy
 import sys
 import types
-import zipfile
 from typing import NoReturn
 
 from tracy import _api
@@ -22,9 +21,15 @@ def _take_options(arguments: list[str]) -> tuple[set[str], list[str]]:
     return set(arguments[:border]), arguments[border + 1:]
 
 
+def _is_packed(path: str) -> bool:
+    import zipfile  # it takes long, and is rarely needed
+
+    return os.path.isdir(path) or path.endswith(".pyc") or zipfile.is_zipfile(path)
+
+
 def _run_script(path: str) -> None:
     """As the interpreter runs a script: as __main__, with its folder first in sys.path."""
-    if os.path.isdir(path) or path.endswith(".pyc") or zipfile.is_zipfile(path):
+    if not path.endswith(".py") and _is_packed(path):
         del sys.path[0]
         runpy.run_path(path, run_name="__main__")
         return

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from pathlib import Path
 from typing import NoReturn
 
+# What takes long to load (pathlib, shutil) is not used here: this runs before every program.
 
-def find_own() -> Path:
+
+def find_own() -> str:
     """The binary: that of $STROBE, the package's own, or that of the build tree around it."""
-    here = Path(__file__).resolve().parent
-    places = [os.environ.get("STROBE"), here / "bin" / "strobe", here.parents[1] / "bin" / "strobe"]
+    here = os.path.dirname(os.path.realpath(__file__))
+    places = [os.environ.get("STROBE"), os.path.join(here, "bin", "strobe"),
+              os.path.join(here, "..", "..", "bin", "strobe")]
     for place in places:
         if place and os.access(place, os.X_OK):
-            return Path(place)
+            return os.path.normpath(place)
     sys.exit("tracy: the strobe binary is not there; install the package again, or name it in $STROBE")
 
 
 def name_of_command() -> str:
     """What a person types to start the binary: by its path where the shell would not find it."""
-    script = Path(sys.executable).parent / "strobe"
-    return str(script) if shutil.which("strobe") is None and script.exists() else "strobe"
+    script = os.path.join(os.path.dirname(sys.executable), "strobe")
+    is_found = any(os.access(os.path.join(folder, "strobe"), os.X_OK) for folder in os.get_exec_path())
+    return "strobe" if is_found or not os.access(script, os.X_OK) else script
 
 
 def hand_over(*arguments: str) -> NoReturn:
