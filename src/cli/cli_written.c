@@ -27,6 +27,11 @@ bool cli_say_what_changed(const sb_trace_written *written) {
                "%" PRIu64 " messages are of a severity other than info, which has no place in this "
                "version",
                written->dropped_severities);
+    if (written->dropped_hints > 0)
+        sb_log(SB_LOG_NOTE,
+               "%" PRIu64 " threads say where they want to be shown, which has no place in this "
+               "version",
+               written->dropped_hints);
     if (written->changed_contexts > 0)
         sb_log(SB_LOG_NOTE,
                "%" PRIu64 " device contexts are now of type OpenCL, which all viewers "

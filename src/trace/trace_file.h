@@ -58,6 +58,7 @@ typedef struct sb_trace_written {
     uint64_t dropped_losses;     /* beyond 65,536 entries of the ledger */
     uint64_t dropped_values;     /* values and markers of device contexts */
     uint64_t dropped_severities; /* of messages that were not plain ones */
+    uint64_t dropped_hints;      /* tracks that said where they want to be shown */
     uint64_t changed_contexts;   /* types of device contexts that old viewers do not know */
     uint64_t body_bytes;
 } sb_trace_written;

@@ -365,6 +365,7 @@ static zone_totals sum_zones(trace_writer *writer) {
             continue;
         totals.has_track[track->thread] = true;
         totals.tracks++;
+        writer->written.dropped_hints += track->group_hint != 0;
         totals.zones += writer->track_counts[i].zones;
         totals.parents += writer->track_counts[i].parents;
     }

@@ -358,6 +358,21 @@ static void many_sources_are_folded_into_one(void **state) {
     check_sources(70000, 70000 - 65532);
 }
 
+static void group_hints_that_are_left_out_are_counted(void **state) {
+    (void)state;
+    sb_trace *trace = sb_trace_create();
+    for (uint64_t id = 1; id <= 3; id++) {
+        sb_track *track =
+            sb_trace_add_track(trace, SB_TRACK_THREAD, sb_trace_thread(trace, id), SB_NONE);
+        track->group_hint = id == 3 ? 0 : -(int32_t)id;
+    }
+    sb_trace_written written = {0};
+    sb_output file = write_to_memory(trace, (sb_trace_write_options){0}, &written);
+    assert_int_equal(written.dropped_hints, 2);
+    sb_output_discard(&file);
+    sb_trace_free(trace);
+}
+
 static void lanes_get_names_that_old_viewers_have(void **state) {
     (void)state;
     sb_trace *trace = sb_trace_create();
@@ -503,6 +518,7 @@ int main(void) {
         cmocka_unit_test(the_vector_is_read_to_the_last_byte),
         cmocka_unit_test(zones_that_do_not_nest_are_made_to),
         cmocka_unit_test(many_sources_are_folded_into_one),
+        cmocka_unit_test(group_hints_that_are_left_out_are_counted),
         cmocka_unit_test(lanes_get_names_that_old_viewers_have),
         cmocka_unit_test(cut_files_give_what_stands_before_the_cut),
         cmocka_unit_test(changed_bytes_never_break_the_reader),
