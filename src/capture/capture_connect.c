@@ -235,10 +235,12 @@ static bool look_around(const sb_capture_options *options, capture_ear *ear, cap
 static sb_status nobody_found(const sb_capture_options *options, const sb_error *refusal,
                               bool is_over, sb_error *error) {
     const bool is_refused = refusal->status != SB_OK;
-    return sb_error_set(error, SB_ERR_NOT_FOUND, "no profiled program was found on %s%s%s%s%s",
-                        host_of(options), options->port == 0 ? ", ports 8086 to 8105" : "",
-                        is_over ? " before the wait was over" : "", is_refused ? "; " : "",
-                        is_refused ? refusal->message : "");
+    char ports[32] = "ports 8086 to 8105";
+    if (options->port != 0)
+        snprintf(ports, sizeof ports, "port %u", (unsigned)options->port);
+    return sb_error_set(error, SB_ERR_NOT_FOUND, "no profiled program was found on %s, %s%s%s%s",
+                        host_of(options), ports, is_over ? " before the wait was over" : "",
+                        is_refused ? "; " : "", is_refused ? refusal->message : "");
 }
 
 sb_status capture_find(const sb_capture_options *options, capture_peer *peer, sb_error *error) {

@@ -80,12 +80,13 @@ static const cli_option capture_options[] = {
      .name = "flavour",
      .argument = "NAME",
      .choices = "upstream|tenstorrent",
-     .help = "whose Tracy the program has, where the number is not enough (default: found out)"},
+     .help = "whose Tracy the program has, where the number is not enough: upstream or tenstorrent "
+             "(default: found out)"},
     {.id = OPT_MEMORY,
      .name = "memory",
      .argument = "SIZE",
-     .help = "keep at most so much of the trace in memory, the rest in a file without a name; 0: "
-             "all of it (default: 1G)"},
+     .help = "keep at most so much of the trace in memory (K, M, G), the rest in a file without a "
+             "name; 0: all of it (default: 1G)"},
     {.id = OPT_SYNC,
      .name = "sync",
      .argument = "SECONDS",

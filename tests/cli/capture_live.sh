@@ -11,7 +11,7 @@ start() { # the streamer with these options; $port is where it listens
 
 # Who answered, and what, is said also when the wait is over first.
 start --silent
-"$strobe" capture -o a.tracy -p "$port" --wait 0.5 2>&1 | sed "s/:$port/:PORT/"
+"$strobe" capture -o a.tracy -p "$port" --wait 0.5 2>&1 | sed "s/:$port/:PORT/; s/port $port/port PORT/"
 ls
 kill "$program"
 wait "$program" 2> /dev/null
