@@ -129,3 +129,21 @@ bool sb_file_is_same(const char *a, const char *b) {
         return S_ISREG(first.st_mode) && is_one_inode(a, b);
     return strcmp(a, b) == 0 || is_one_place(a, b);
 }
+
+static bool sync_path(const char *path, int flags) {
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | flags);
+    const bool done = descriptor >= 0 && fsync(descriptor) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return done;
+}
+
+bool sb_file_sync(const char *path) {
+    sb_arena arena = {0};
+    const char *slash = strrchr(path, '/');
+    const char *folder =
+        slash == NULL ? "." : sb_arena_format(&arena, "%.*s/", (int)(slash - path), path).data;
+    const bool done = sync_path(path, 0) && sync_path(folder, O_DIRECTORY);
+    sb_arena_free(&arena);
+    return done;
+}

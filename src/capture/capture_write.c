@@ -22,7 +22,8 @@ sb_status capture_write_trace(const sb_capture_options *options, const sb_trace 
     report->write_seconds = (double)(sb_clock_ns() - start) / ns_per_second;
     report->has_file = true;
     report->file_bytes = size_of(options->output);
-    if (!options->keep_journal && unlink(journal_path) == 0)
+    /* The journal goes when nothing can take the trace away any more. */
+    if (!options->keep_journal && sb_file_sync(options->output) && unlink(journal_path) == 0)
         report->has_journal = false;
     return SB_OK;
 }
