@@ -171,8 +171,10 @@ class SeveralProcesses(Run):
 
     TYPED = f"{shlex.quote(str(BIN / 'tiny_gpt'))} -q -l 1 -s 1"
 
-    def rows(self, pattern: str) -> list[dict[str, str]]:
-        return [row for report in sorted(self.folder.glob(pattern)) for row in csv.DictReader(report.open(newline=""))]
+    @staticmethod
+    def rows(report: Path) -> list[dict[str, str]]:
+        with report.open(newline="") as file:
+            return list(csv.DictReader(file))
 
     def test_each_has_a_report_of_its_own(self) -> None:
         done = self.run_strobe("-r", "sh", "-c", f"{self.TYPED}; {self.TYPED}")
@@ -181,8 +183,7 @@ class SeveralProcesses(Run):
         reports = sorted((self.folder / "generated/profiler/reports").glob("*/ops_perf_results_*.csv"))
         self.assertEqual(len(reports), 2)
         for report in reports:
-            rows = list(csv.DictReader(report.open(newline="")))
-            self.assertEqual({row["COMPLETENESS"] for row in rows if row["OP TYPE"] == "tt_dnn_device"}, {"complete"})
+            self.assertEqual({row["COMPLETENESS"] for row in self.rows(report) if row["OP TYPE"] == "tt_dnn_device"}, {"complete"})
         self.run_strobe(SUBJECT)
         self.assertEqual(sorted(p.name for p in (self.folder / "generated/profiler/.logs/processes").iterdir()),
                          [".lock", "session.json"])
@@ -191,7 +192,7 @@ class SeveralProcesses(Run):
         done = subprocess.run([STROBE, "profile", f"{self.TYPED} & {self.TYPED}; wait"], cwd=self.folder,
                               env=self.environment, text=True, capture_output=True, timeout=LIMIT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
-        rows = self.rows("results/perf/device_ops_perf_trace.csv")
+        rows = self.rows(self.folder / "results/perf/device_ops_perf_trace.csv")
         owners = [row["PROCESS ID"] for row in rows]
         self.assertEqual(len(set(owners)), 2)
         self.assertEqual(owners.count(owners[0]) * 2, len(rows))
