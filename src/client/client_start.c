@@ -42,8 +42,8 @@ static void expand_path(const char *pattern, char *path, size_t size) {
             at++;
         } else if (at[0] == '%' && at[1] == 'n') {
             written = snprintf(path + used, size - used, "%s", client_program_name());
-            for (char *c = path + used; *c != '\0'; c++)
-                *c = *c == '/' ? '_' : *c; /* a name that was given may be a path */
+            for (char *slash = strchr(path + used, '/'); slash != NULL; slash = strchr(slash, '/'))
+                *slash = '_'; /* a name that was given may be a path */
             at++;
         } else {
             at += at[0] == '%' && at[1] == '%'; /* %% is one % */
