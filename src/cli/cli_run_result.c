@@ -137,7 +137,7 @@ static sb_status show_report(const cli_run_arguments *arguments, const sb_run_re
         sb_arena_format(&arena, "%s/tracy_profile_log_host.tracy", summary->folder).data;
     if (access(trace, F_OK) == 0) {
         sb_put_text(&output, "        ");
-        cli_put_command(&output, "view", trace, "--open");
+        cli_put_command(&output, "view", summary->folder, "--open");
     }
     sb_arena_free(&arena);
     const sb_status printed = sb_output_finish(&output, status == SB_OK ? error : NULL);

@@ -261,6 +261,7 @@ static sb_status show(cli_view_inputs *inputs, const char *path,
         .damage = inputs->opened.is_partial ? inputs->opened.damage : NULL,
         .version = STROBE_VERSION,
         .ops = inputs->ops,
+        .transfers = inputs->transfers,
     };
     cli_bar bar = cli_bar_of("indexing");
     sb_view *view = sb_view_create(&source);

@@ -28,6 +28,8 @@ typedef struct cli_view_inputs {
     cli_trace opened;
     sb_view_kept *kept;
     sb_trace *empty;       /* where there is an ops report but no trace */
+    sb_trace *joined;      /* of several programs */
+    const char *transfers; /* folder with traces of the network on chip, or NULL */
     const char *keep_path; /* the trace whose index is to be kept, or NULL */
     cli_perf_inputs ops_files;
     sb_perf_report *ops;
@@ -38,6 +40,9 @@ typedef struct cli_view_inputs {
 sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
                         const cli_view_arguments *arguments, sb_error *error);
 void cli_view_close(cli_view_inputs *inputs);
+/* The traces that session.json in a folder lists, if there is one and it lists several. */
+sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, bool *found,
+                                sb_error *error);
 
 /* Signals that end the viewer. They are taken by waiting, so that everything is put away. */
 void cli_view_ending_signals(sigset_t *ending);

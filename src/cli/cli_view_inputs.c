@@ -72,19 +72,90 @@ static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error 
     return SB_OK;
 }
 
-/* A folder may hold a trace, an ops report, or both; the report that is missing is no error. */
+static const char *path_in(cli_view_inputs *inputs, const char *folder, const char *name) {
+    return sb_arena_format(&inputs->arena, "%s/%s", folder, name).data;
+}
+
+/* The folder of the newest report below a folder, which may have one between: NAME/TIME. */
+static const char *newest_report(cli_view_inputs *inputs, const char *folder, unsigned depth,
+                                 struct stat *newest_status) {
+    const char *newest = NULL;
+    DIR *directory = opendir(folder);
+    if (directory == NULL)
+        return NULL;
+    for (const struct dirent *entry = readdir(directory); entry != NULL;
+         entry = readdir(directory)) {
+        struct stat status;
+        const char *path = path_in(inputs, folder, entry->d_name);
+        const sb_slice name = sb_slice_of(entry->d_name);
+        if (entry->d_name[0] == '.' || stat(path, &status) != 0)
+            continue;
+        if (S_ISDIR(status.st_mode) && depth > 0) {
+            const char *below = newest_report(inputs, path, depth - 1, newest_status);
+            newest = below != NULL ? below : newest;
+        } else if (sb_slice_starts_with(name, "ops_perf_results") &&
+                   sb_slice_ends_with(name, ".csv") && is_newer(&status, newest_status)) {
+            *newest_status = status;
+            newest = folder;
+        }
+    }
+    closedir(directory);
+    return newest;
+}
+
+static bool has_transfers(const char *folder) {
+    bool found = false;
+    DIR *directory = opendir(folder);
+    if (directory == NULL)
+        return false;
+    for (const struct dirent *entry = readdir(directory); entry != NULL && !found;
+         entry = readdir(directory))
+        found = sb_slice_starts_with(sb_slice_of(entry->d_name), "noc_trace_dev");
+    closedir(directory);
+    return found;
+}
+
+/* Beside the trace, in the logs, or in those that a report was made from. */
+static void find_transfers(cli_view_inputs *inputs, const char *folder) {
+    static const char *const places[] = {".", ".logs", "../../.logs", "../../../.logs"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && inputs->transfers == NULL; i++) {
+        const char *path = path_in(inputs, folder, places[i]);
+        if (has_transfers(path))
+            inputs->transfers = path;
+    }
+}
+
+/* All programs of a session, the trace in the folder, or the one in its logs. */
+static sb_status open_traces(cli_view_inputs *inputs, const char *folder, sb_error *error) {
+    bool found = false;
+    SB_TRY(cli_view_open_session(inputs, folder, &found, error));
+    if (!found)
+        SB_TRY(cli_view_open_session(inputs, path_in(inputs, folder, ".logs/processes"), &found,
+                                     error));
+    if (found)
+        return SB_OK;
+    const char *trace = newest_trace(&inputs->arena, folder);
+    if (trace == NULL)
+        trace = newest_trace(&inputs->arena, path_in(inputs, folder, ".logs"));
+    return trace == NULL ? SB_OK : open_trace(inputs, trace, error);
+}
+
+/* A folder may hold traces, an ops report, or both; what is missing is no error. */
 static sb_status open_folder(cli_view_inputs *inputs, const char *folder, const char *ops,
                              sb_error *error) {
-    const char *trace = newest_trace(&inputs->arena, folder);
-    const sb_status status = open_ops(inputs, ops != NULL ? ops : folder, error);
-    const bool is_missing = ops == NULL && status == SB_ERR_NOT_FOUND;
-    if (trace == NULL && is_missing)
+    struct stat newest = {0};
+    const char *report = newest_report(inputs, folder, 0, &newest);
+    if (report == NULL)
+        report = newest_report(inputs, path_in(inputs, folder, "reports"), 2, &newest);
+    if (ops != NULL)
+        report = ops;
+    SB_TRY(open_traces(inputs, folder, error));
+    find_transfers(inputs, folder);
+    if (inputs->trace == NULL && report == NULL)
         SB_FAIL(error, SB_ERR_NOT_FOUND,
                 "%s: neither a trace (*.tracy) nor an ops report (ops_perf_results*.csv) is in it",
                 folder);
-    if (status != SB_OK && !is_missing)
-        return status;
-    return trace == NULL ? SB_OK : open_trace(inputs, trace, error);
+    return report == NULL ? SB_OK : open_ops(inputs, report, error);
 }
 
 sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
@@ -111,5 +182,6 @@ void cli_view_close(cli_view_inputs *inputs) {
     cli_trace_close(&inputs->opened);
     sb_view_kept_free(inputs->kept);
     sb_trace_free(inputs->empty);
+    sb_trace_free(inputs->joined);
     sb_arena_free(&inputs->arena);
 }

@@ -20,6 +20,8 @@ static void describe(const sb_trace *trace, const sb_capture_report *report,
     snprintf(process->program, sizeof process->program, "%s", report->program);
     process->zones = report->last.zones;
     process->span_ns = report->last.span_ns;
+    process->zero_tick = report->zero_tick;
+    process->ns_per_tick = report->ns_per_tick;
     process->lost = report->lost;
     process->messages = sb_series_count(&trace->messages);
     for (uint64_t i = 0; i < process->messages; i++) {

@@ -14,10 +14,11 @@ static void put_process(const sb_run_process *process, sb_output *output) {
     sb_put_format(output,
                   ", \"process_id\": %d, \"target\": %s, \"main\": %s, \"zones\": %" PRIu64
                   ", \"messages\": %" PRIu64 ", \"operations\": %" PRIu64 ", \"lost\": %" PRIu64
-                  ", \"span_ns\": %" PRId64,
+                  ", \"span_ns\": %" PRId64 ", \"zero_tick\": %" PRId64 ", \"ns_per_tick\": %.9g",
                   (int)process->process_id, process->is_target ? "true" : "false",
                   process->is_main ? "true" : "false", process->zones, process->messages,
-                  process->operations, process->lost, process->span_ns);
+                  process->operations, process->lost, process->span_ns, process->zero_tick,
+                  process->ns_per_tick);
     if (process->folder[0] != '\0') {
         sb_put_text(output, ", \"folder\": ");
         sb_put_json(output, sb_slice_of(process->folder));

@@ -40,6 +40,7 @@
 #ifndef SB_TRACE_TRACE_H
 #define SB_TRACE_TRACE_H
 
+#include "trace/trace_core.h"
 #include "trace/trace_csv.h"
 #include "trace/trace_export.h"
 #include "trace/trace_file.h"

@@ -100,9 +100,8 @@ void sb_image_column(sb_image *image, sb_series *series, uint64_t rows, bool is_
 /* ---- traces ---- */
 
 /*
- * All of a trace but its ops, which files do not hold either. A trace that is read must have been
- * made by sb_trace_create; the image's bytes must outlive it, and nothing may be added to what it
- * was given.
+ * All of a trace. One that is read must have been made by sb_trace_create; the image's bytes must
+ * outlive it, and nothing may be added to it.
  */
 void sb_image_trace(sb_image *image, sb_trace *trace);
 

@@ -345,6 +345,28 @@ static void visit_locks(sb_image *image, sb_trace *trace) {
     }
 }
 
+/* A kernel names a zone of a track, and tracks differ. */
+static void check_kernels(sb_image *image, const sb_trace *trace) {
+    for (uint64_t i = 0; i < trace->op_kernels.count && !image->is_bad; i++) {
+        const sb_op_kernel *kernel = sb_series_at(&trace->op_kernels, i);
+        if (kernel->track >= trace->tracks.count ||
+            kernel->zone >= sb_trace_track(trace, kernel->track)->zone_count)
+            sb_image_refuse(image);
+    }
+}
+
+static void visit_ops(sb_image *image, sb_trace *trace) {
+    const sb_image_form ops = {
+        .references = {word_at(offsetof(sb_op, thread), trace->threads.count),
+                       word_at(offsetof(sb_op, name), trace->strings.count)}};
+    sb_image_list(image, &trace->ops, &ops);
+    const sb_image_form kernels = {
+        .references = {word_at(offsetof(sb_op_kernel, op), trace->ops.count)}};
+    sb_image_list(image, &trace->op_kernels, &kernels);
+    if (image->is_reading)
+        check_kernels(image, trace);
+}
+
 void sb_image_trace(sb_image *image, sb_trace *trace) {
     if (image->is_reading)
         read_strings(image, trace);
@@ -360,4 +382,5 @@ void sb_image_trace(sb_image *image, sb_trace *trace) {
     visit_plots(image, trace);
     visit_pools(image, trace);
     visit_locks(image, trace);
+    visit_ops(image, trace);
 }

@@ -397,6 +397,14 @@ void sb_trace_add_origin(sb_trace *trace, sb_slice line);
 /* The op's number, for its kernels. */
 uint32_t sb_trace_add_op(sb_trace *trace, const sb_op *op);
 void sb_trace_add_op_kernel(sb_trace *trace, const sb_op_kernel *kernel);
+/*
+ * Adds all of another trace, as that of a process with this name; its times are `shift` nanoseconds
+ * later here. Call stacks and what files keep as bytes are left out.
+ */
+void sb_trace_join(sb_trace *into, const sb_trace *from, int64_t shift, sb_slice program,
+                   uint64_t process_id);
+/* Adds ops and their kernels from what a recording says of them (trace_ops.c), unless it has. */
+void sb_trace_find_ops(sb_trace *trace);
 
 /*
  * Opens a zone inside the one that is open, and returns its index. A track holds up to SB_NONE
@@ -529,6 +537,10 @@ uint32_t sb_track_first_child(const sb_track *track, uint32_t zone);
 uint32_t sb_track_next_sibling(const sb_track *track, uint32_t zone);
 /* The first zone that starts at time or later; the count if there is none. Sorted tracks only. */
 uint64_t sb_track_find(const sb_track *track, int64_t time);
+/* The innermost zone of a track at a time, or SB_NONE. Sorted tracks only. */
+uint32_t sb_track_zone_at(const sb_track *track, int64_t time);
+/* The track of a host thread, or SB_NONE. */
+uint32_t sb_trace_track_of_thread(const sb_trace *trace, uint32_t thread);
 /* Messages with first <= index < last are in the range. */
 void sb_trace_messages_in(const sb_trace *trace, sb_range range, uint64_t *first, uint64_t *last);
 /* How much was lost in the range: the records of the ledger that touch it, and their sum. */

@@ -255,3 +255,27 @@ uint32_t sb_trace_search(const sb_trace *trace, sb_slice part, bool with_case, u
     }
     return SB_NONE;
 }
+
+uint32_t sb_track_zone_at(const sb_track *track, int64_t time) {
+    if (track->unsorted)
+        return SB_NONE;
+    const uint64_t next = sb_track_find(track, time + 1);
+    uint32_t zone = next == 0 ? SB_NONE : (uint32_t)(next - 1);
+    while (zone != SB_NONE) {
+        const int64_t end = sb_track_zone_end(track, zone);
+        if (end == SB_NO_TIME || end > time)
+            return zone;
+        zone = sb_track_zone_parent(track, zone);
+    }
+    return SB_NONE;
+}
+
+uint32_t sb_trace_track_of_thread(const sb_trace *trace, uint32_t thread) {
+    const uint64_t count = sb_series_count(&trace->tracks);
+    for (uint64_t i = 0; i < count; i++) {
+        const sb_track *track = sb_trace_track(trace, i);
+        if (track->thread == thread && track->kind != SB_TRACK_LANE)
+            return (uint32_t)i;
+    }
+    return SB_NONE;
+}

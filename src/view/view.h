@@ -41,6 +41,7 @@ typedef struct sb_view_source {
     const char *damage;        /* what is wrong with the file; NULL: nothing */
     const char *version;       /* of Strobe */
     const sb_perf_report *ops; /* NULL: there is none */
+    const char *transfers;     /* folder with noc_trace_dev*.json; NULL: there are none */
     bool is_live;              /* the trace is still growing */
 } sb_view_source;
 

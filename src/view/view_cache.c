@@ -88,7 +88,7 @@ static sb_status open_kept(sb_arena *arena, const char *trace_path, sb_view_prog
     const sb_status status = view_kept_read(made, file.text, &stamp, progress, context, &reason);
     if (status == SB_OK) {
         sb_file_release(&made->file, made->file.text.size); /* until somebody looks at it */
-        utimensat(AT_FDCWD, path, NULL, 0); /* used last now */
+        utimensat(AT_FDCWD, path, NULL, 0);                 /* used last now */
         *kept = made;
         return SB_OK;
     }

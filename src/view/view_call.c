@@ -119,6 +119,10 @@ static const route routes[] = {
     {"/api/search", view_answer_search, "text"},
     {"/api/device", view_answer_device, "from|to|filter"},
     {"/api/ops", view_answer_ops, ""},
+    {"/api/runs", view_answer_runs, "first|count|row"},
+    {"/api/run", view_answer_run, "op"},
+    {"/api/noc", view_answer_noc, "id"},
+    {"/api/locks", view_answer_locks, "from|to|width"},
 };
 
 static bool takes(const route *to, const char *name) {

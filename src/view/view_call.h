@@ -11,9 +11,10 @@
 #include "view/view_model.h"
 
 enum {
-    VIEW_PARAMETERS = 16,   /* of one call */
-    VIEW_VALUE_SIZE = 8192, /* bytes of one value */
-    VIEW_WIDTH = 16384,     /* pixels */
+    VIEW_PARAMETERS = 16,      /* of one call */
+    VIEW_VALUE_SIZE = 8192,    /* bytes of one value */
+    VIEW_WIDTH = 16384,        /* pixels */
+    VIEW_POOL_FIRST = 1000000, /* number of the first memory pool among the plots */
 };
 
 typedef struct view_parameter {
@@ -71,15 +72,28 @@ sb_status view_answer_losses(view_call *call);
 sb_status view_answer_search(view_call *call);
 sb_status view_answer_device(view_call *call);
 sb_status view_answer_ops(view_call *call);
+sb_status view_answer_runs(view_call *call);
+sb_status view_answer_run(view_call *call);
+sb_status view_answer_locks(view_call *call);
+sb_status view_answer_noc(view_call *call);
 
 /* Shared by them. */
 /* [name, file, line, colour] */
 void view_put_source(sb_output *output, const sb_trace *trace, uint32_t number);
+/* {"track":..., "zone":..., "source":..., "start":..., "end":..., "name":...} */
+void view_put_zone(sb_output *output, const sb_trace *trace, uint32_t track, uint32_t zone);
+void view_put_message(sb_output *output, const sb_trace *trace, uint64_t number, uint64_t count);
+/* ,"stack":[[name, file, line, is inlined], ...], if the trace has the call stack */
+void view_put_stack(sb_output *output, const sb_trace *trace, uint32_t number);
+/* ,"name":{a run of an op} */
+void view_put_op(view_call *call, const char *name, uint32_t op);
+/* ,"issue":{where the host asked for a run}, if that is known */
+void view_put_call(view_call *call, uint32_t op);
+/* ,"asked":[runs that were asked for in that time on a host track] */
+void view_put_asked(view_call *call, uint32_t track, int64_t start, int64_t end);
+/* The first place in a list of ascending times that is at time or later. */
+uint64_t view_first_at(const sb_series *series, int64_t time);
 /* What a track is called: a queue that belongs to a thread has the name of its context. */
 sb_slice view_track_name(const sb_trace *trace, const sb_track *track, char buffer[32]);
-/* The innermost zone of a track at a time, or SB_NONE. */
-uint32_t view_zone_around(const sb_track *track, int64_t time);
-/* The track of a thread, or SB_NONE. */
-uint32_t view_track_of_thread(const sb_trace *trace, uint32_t thread);
 
 #endif

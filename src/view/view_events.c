@@ -11,12 +11,12 @@
 
 enum { MESSAGES = 2000, MESSAGE_SIZE = 2000 };
 
-static void put_message(sb_output *output, const sb_trace *trace, uint64_t number, uint64_t count) {
+void view_put_message(sb_output *output, const sb_trace *trace, uint64_t number, uint64_t count) {
     const sb_message *message = sb_series_at(&trace->messages, number);
     sb_put_format(output, "{\"id\":%" PRIu64 ",\"time\":%" PRId64 ",\"colour\":%u,\"severity\":%u",
                   number, message->time, message->colour, message->severity);
     if (message->thread != 0) {
-        const uint32_t track = view_track_of_thread(trace, message->thread);
+        const uint32_t track = sb_trace_track_of_thread(trace, message->thread);
         if (track != SB_NONE)
             sb_put_format(output, ",\"track\":%u", track);
     }
@@ -43,7 +43,7 @@ static void put_flags(view_call *call, const view_window *window) {
         after = after <= next ? next + 1 : after > end ? end : after;
         if (written++ > 0)
             sb_put_char(call->body, ',');
-        put_message(call->body, trace, next, after - next);
+        view_put_message(call->body, trace, next, after - next);
         next = after;
     }
 }
@@ -64,7 +64,7 @@ static uint64_t put_listed(view_call *call, sb_range range, int64_t first, int64
             continue;
         if (place > 0)
             sb_put_char(call->body, ',');
-        put_message(call->body, trace, next, 1);
+        view_put_message(call->body, trace, next, 1);
     }
     return matched;
 }
@@ -89,32 +89,8 @@ sb_status view_answer_messages(view_call *call) {
     return SB_OK;
 }
 
-/* ---- plots ---- */
-
-static const char *plot_format(uint8_t format) {
-    static const char *const names[] = {"number", "bytes", "percent"};
-    return format < sizeof names / sizeof names[0] ? names[format] : names[0];
-}
-
-sb_status view_answer_plots(view_call *call) {
-    enum { PLOTS = 1000 };
-    const sb_trace *trace = call->view->trace;
-    const uint64_t count = sb_series_count(&trace->plots);
-    sb_put_text(call->body, "{\"plots\":[");
-    for (uint64_t i = 0; i < count && i < PLOTS; i++) {
-        const sb_plot *plot = sb_series_at(&trace->plots, i);
-        sb_put_format(call->body, "%s{\"id\":%" PRIu64 ",\"name\":", i == 0 ? "" : ",", i);
-        sb_put_json(call->body, sb_trace_text(trace, plot->name));
-        sb_put_format(call->body, ",\"points\":%" PRIu64 ",\"format\":\"%s\",\"steps\":%s}",
-                      sb_series_count(&plot->points), plot_format(plot->format),
-                      plot->steps != 0 ? "true" : "false");
-    }
-    sb_put_format(call->body, "],\"total\":%" PRIu64 "}", count);
-    return SB_OK;
-}
-
 /* The first place in a list of ascending times that is at time or later. */
-static uint64_t first_at(const sb_series *series, int64_t time) {
+uint64_t view_first_at(const sb_series *series, int64_t time) {
     uint64_t low = 0;
     uint64_t high = sb_series_count(series);
     while (low < high) {
@@ -125,57 +101,6 @@ static uint64_t first_at(const sb_series *series, int64_t time) {
             high = middle;
     }
     return low;
-}
-
-static void put_point(sb_output *output, bool is_first, int64_t time, double low, double high,
-                      double last) {
-    sb_put_format(output, "%s[%" PRId64 ",", is_first ? "" : ",", time);
-    sb_put_json_real(output, low);
-    sb_put_char(output, ',');
-    sb_put_json_real(output, high);
-    sb_put_char(output, ',');
-    sb_put_json_real(output, last);
-    sb_put_char(output, ']');
-}
-
-/* For each pixel the lowest, highest and last value; and the points just outside on both sides. */
-static void put_points(sb_output *output, const sb_plot *plot, const view_window *window) {
-    const uint64_t count = sb_series_count(&plot->points);
-    const uint64_t inside = first_at(&plot->points, window->range.from);
-    const uint64_t behind = first_at(&plot->points, window->range.to);
-    const uint64_t end = behind < count ? behind + 1 : count;
-    bool is_first = true;
-    for (uint64_t i = inside > 0 ? inside - 1 : 0; i < end;) {
-        const sb_plot_point *begin = sb_series_at(&plot->points, i);
-        double low = begin->value;
-        double high = begin->value;
-        double last = begin->value;
-        for (i++; i < end; i++) {
-            const sb_plot_point *point = sb_series_at(&plot->points, i);
-            if (point->time - begin->time >= window->grain)
-                break;
-            low = fmin(low, point->value);
-            high = fmax(high, point->value);
-            last = point->value;
-        }
-        put_point(output, is_first, begin->time, low, high, last);
-        is_first = false;
-    }
-}
-
-sb_status view_answer_plot(view_call *call) {
-    view_window window;
-    int64_t number = -1;
-    const sb_trace *trace = call->view->trace;
-    SB_TRY(view_call_window(call, &window));
-    SB_TRY(
-        view_call_integer(call, "plot", 0, (int64_t)sb_series_count(&trace->plots) - 1, &number));
-    if (number < 0)
-        SB_FAIL(&call->error, SB_ERR_USAGE, "plot: is needed");
-    sb_put_text(call->body, "{\"points\":[");
-    put_points(call->body, sb_series_at(&trace->plots, (uint64_t)number), &window);
-    sb_put_text(call->body, "]}");
-    return SB_OK;
 }
 
 /* ---- frames ---- */
@@ -204,7 +129,7 @@ sb_status view_answer_frames(view_call *call) {
         const sb_frame_set *set = sb_series_at(&trace->frame_sets, (uint64_t)number);
         const uint64_t count = sb_series_count(&set->frames);
         const int64_t horizon = view_index_end(call->view->index);
-        uint64_t i = first_at(&set->frames, window.range.from);
+        uint64_t i = view_first_at(&set->frames, window.range.from);
         for (i = i > 0 ? i - 1 : 0; i < count && written < FRAMES;) {
             const int64_t start = ((sb_frame *)sb_series_at(&set->frames, i))->start;
             if (start >= window.range.to)
@@ -269,72 +194,5 @@ sb_status view_answer_losses(view_call *call) {
         put_loss(call->body, trace, loss);
     }
     sb_put_format(call->body, "],\"matched\":%" PRId64 "}", matched);
-    return SB_OK;
-}
-
-/* ---- search ---- */
-
-enum { SEARCH_RESULTS = 20 };
-
-static void search_sources(view_call *call, sb_slice part) {
-    const sb_trace *trace = call->view->trace;
-    uint32_t source = sb_trace_search(trace, part, false, 1);
-    for (unsigned i = 0; i < SEARCH_RESULTS && source != SB_NONE; i++) {
-        sb_put_format(call->body, "%s{\"id\":%u,\"source\":", i == 0 ? "" : ",", source);
-        view_put_source(call->body, trace, source);
-        sb_put_char(call->body, '}');
-        source = sb_trace_search(trace, part, false, source + 1);
-    }
-}
-
-static void search_tracks(view_call *call, sb_slice part) {
-    const sb_trace *trace = call->view->trace;
-    unsigned written = 0;
-    for (uint64_t i = 0; i < sb_series_count(&trace->tracks) && written < SEARCH_RESULTS; i++) {
-        char buffer[32];
-        const sb_slice name = view_track_name(trace, sb_trace_track(trace, i), buffer);
-        if (!sb_trace_matches(name, part, false))
-            continue;
-        sb_put_format(call->body, "%s{\"id\":%" PRIu64 ",\"name\":", written++ == 0 ? "" : ",", i);
-        sb_put_json(call->body, name);
-        sb_put_char(call->body, '}');
-    }
-}
-
-static void search_messages(view_call *call, sb_slice part) {
-    const sb_trace *trace = call->view->trace;
-    unsigned written = 0;
-    for (uint64_t i = 0; i < sb_series_count(&trace->messages) && written < SEARCH_RESULTS; i++) {
-        const sb_message *message = sb_series_at(&trace->messages, i);
-        if (!sb_trace_matches(sb_trace_text(trace, message->text), part, false))
-            continue;
-        if (written++ > 0)
-            sb_put_char(call->body, ',');
-        put_message(call->body, trace, i, 1);
-    }
-}
-
-sb_status view_answer_search(view_call *call) {
-    const sb_slice part = view_call_text(call, "text");
-    if (part.size == 0)
-        SB_FAIL(&call->error, SB_ERR_USAGE, "text: is needed");
-    pthread_mutex_lock(&call->view->heavy);
-    sb_put_text(call->body, "{\"sources\":[");
-    search_sources(call, part);
-    sb_put_text(call->body, "],\"tracks\":[");
-    search_tracks(call, part);
-    sb_put_text(call->body, "],\"messages\":[");
-    search_messages(call, part);
-    sb_put_text(call->body, "]}");
-    pthread_mutex_unlock(&call->view->heavy);
-    return SB_OK;
-}
-
-/* ---- ops ---- */
-
-sb_status view_answer_ops(view_call *call) {
-    if (call->view->ops == NULL)
-        SB_FAIL(&call->error, SB_ERR_NOT_FOUND, "no ops report was found with this trace");
-    sb_perf_write_json(call->view->ops, call->body);
     return SB_OK;
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "view/view_call.h"
-#include "view/view_core.h"
 
 static void put_field(sb_output *output, const char *name, sb_slice text) {
     sb_put_format(output, ",\"%s\":", name);
@@ -129,7 +128,10 @@ sb_status view_answer_info(view_call *call) {
     put_contexts(output, trace);
     put_frame_sets(output, trace);
     put_crash(output, trace);
-    sb_put_format(output, ",\"ops\":%s}", call->view->ops != NULL ? "true" : "false");
+    put_number(output, "runs", sb_series_count(&trace->ops));
+    sb_put_format(output, ",\"ops\":%s,\"transfers\":%s}",
+                  call->view->ops != NULL ? "true" : "false",
+                  call->view->transfers.size > 0 ? "true" : "false");
     return SB_OK;
 }
 
@@ -151,10 +153,10 @@ static void put_place(sb_output *output, const sb_trace *trace, const sb_track *
     }
     const sb_context *context = sb_trace_context(trace, track->context);
     const sb_slice name = sb_trace_text(trace, context->name);
-    view_core core;
+    sb_core core;
     put_number(output, "context", track->context);
     put_uncertainty(output, context);
-    if (!view_core_parse(name, &core)) {
+    if (!sb_core_parse(name, &core)) {
         put_field(output, "group", name);
         return;
     }

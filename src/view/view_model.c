@@ -14,11 +14,17 @@ sb_view *sb_view_create(const sb_view_source *source) {
     view->version = sb_arena_copy(&view->arena, sb_slice_of(source->version));
     if (source->damage != NULL)
         view->damage = sb_arena_copy(&view->arena, sb_slice_of(source->damage));
+    if (source->transfers != NULL)
+        view->transfers = sb_arena_format(&view->arena, "%s", source->transfers);
     view_index_init(&view->own_index, source->trace);
     view->index = source->kept != NULL ? &source->kept->index : &view->own_index;
     view->revision = source->kept != NULL ? 1 : 0;
     pthread_mutex_init(&view->heavy, NULL);
     pthread_mutex_init(&view->events, NULL);
+    pthread_mutex_init(&view->derived, NULL);
+    view->curves = sb_vector_of(sizeof(view_curve *));
+    view->runs = sb_vector_of(sizeof(view_run));
+    sb_idmap_init(&view->kernels);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -35,6 +41,13 @@ void sb_view_free(sb_view *view) {
     free(view->whole_stats[1]);
     pthread_mutex_destroy(&view->heavy);
     pthread_mutex_destroy(&view->events);
+    pthread_mutex_destroy(&view->derived);
+    for (size_t i = 0; i < view->curves.count; i++)
+        view_curve_free(*(view_curve **)sb_vector_at(&view->curves, i));
+    sb_vector_free(&view->curves);
+    view_noc_free(view->noc);
+    sb_vector_free(&view->runs);
+    sb_idmap_free(&view->kernels);
     pthread_cond_destroy(&view->grown);
     sb_arena_free(&view->arena);
     free(view);
@@ -49,13 +62,23 @@ static void tell_pages(sb_view *view, bool ends) {
     pthread_mutex_unlock(&view->events);
 }
 
+/* A trace that still grows may get ops that are not whole yet. */
+static void find_ops(sb_view *view) {
+    if (view->index == &view->own_index)
+        sb_trace_find_ops(view->trace);
+    view_find_runs(view);
+}
+
 void sb_view_index(sb_view *view, sb_view_progress progress, void *context) {
+    if (!view->is_live)
+        find_ops(view);
     if (view->index == &view->own_index && view_index_extend(view->index, progress, context))
         tell_pages(view, false);
 }
 
 void sb_view_end_live(sb_view *view) {
     view_index_extend(view->index, NULL, NULL);
+    find_ops(view);
     tell_pages(view, true);
 }
 

@@ -9,6 +9,23 @@
 #include "view/view.h"
 #include "view/view_index.h"
 
+/* One graph, see view_plots.c. */
+typedef struct view_curve view_curve;
+void view_curve_free(view_curve *curve);
+
+/* Transfers over the network on chip, see view_noc.c. */
+typedef struct view_noc view_noc;
+void view_noc_free(view_noc *noc);
+
+/* What is known of a run of an op besides the trace's record of it. */
+typedef struct view_run {
+    int64_t from; /* of its kernels */
+    int64_t to;
+    uint64_t kernels;
+    uint64_t first_kernel; /* in the trace's list */
+    int64_t row;           /* of the ops report; 0: none */
+} view_run;
+
 struct sb_view {
     sb_trace *trace;
     const sb_perf_report *ops;
@@ -16,6 +33,7 @@ struct sb_view {
     sb_slice name;
     sb_slice damage;
     sb_slice version;
+    sb_slice transfers; /* folder with files of transfers; empty: there are none */
     view_index own_index;
     view_index *index; /* its own, or one that was kept */
     /* Questions that go through all zones are answered one after the other, so that many clients
@@ -24,6 +42,14 @@ struct sb_view {
     /* Statistics of the whole trace, per source, host and devices; NULL: not asked yet. Behind
      * heavy, and only of a trace that does not grow. */
     sb_zone_stats *whole_stats[2];
+    /* Made from the trace when they are asked for first, behind a lock of their own. */
+    pthread_mutex_t derived;
+    sb_vector curves; /* view_curve * */
+    view_noc *noc;    /* NULL: not asked yet */
+    /* Behind the same: runs of ops, and outermost zones of devices by track and number, with the op
+     * each belongs to. */
+    sb_vector runs; /* view_run, by number of the op */
+    sb_idmap kernels;
     /* Behind events: */
     pthread_mutex_t events;
     pthread_cond_t grown;
@@ -31,6 +57,10 @@ struct sb_view {
     bool is_live;
 };
 
+/* Takes in the ops of the trace. */
+void view_find_runs(sb_view *view);
+/* The op that a device zone belongs to, or SB_NONE. Behind the lock, as all that names runs. */
+uint32_t view_op_of(sb_view *view, uint32_t track, uint32_t zone);
 /* The revision, and whether the trace still grows. */
 uint64_t view_revision(sb_view *view, bool *is_live);
 /* Waits up to timeout_ms until the revision is another than `known`, and returns it. */

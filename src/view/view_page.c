@@ -99,6 +99,8 @@ static const page_part page_parts[] = {
     {"device", "/api/device", {NULL, NULL}, true},
     {"overview", "/api/overview", {"width", "1024"}, false},
     {"plots", "/api/plots", {NULL, NULL}, false},
+    {"runs", "/api/runs", {"count", "10000"}, false},
+    {"locks", "/api/locks", {"width", "4096"}, true},
 };
 
 static sb_status put_part(const page *made, const page_part *part, sb_error *error) {
@@ -115,8 +117,9 @@ static sb_status put_part(const page *made, const page_part *part, sb_error *err
 
 /* Answers of which there are several, one after the other: plots and sets of frames. */
 static sb_status put_numbered(const page *made, const char *name, const char *path,
-                              const char *parameter, uint64_t count, sb_error *error) {
-    for (uint64_t i = 0; i < count; i++) {
+                              const char *parameter, uint64_t first, uint64_t count,
+                              sb_error *error) {
+    for (uint64_t i = first; i < first + count; i++) {
         char number[24];
         char key[48];
         snprintf(number, sizeof number, "%llu", (unsigned long long)i);
@@ -180,9 +183,14 @@ static sb_status put_data(const page *made, sb_error *error) {
     sb_put_format(made->output, "{\"from\":%s,\"to\":%s", made->from, made->to);
     for (size_t i = 0; i < sizeof page_parts / sizeof page_parts[0]; i++)
         SB_TRY(put_part(made, &page_parts[i], error));
-    SB_TRY(put_numbered(made, "plot", "/api/plot", "plot", sb_series_count(&trace->plots), error));
-    SB_TRY(put_numbered(made, "frames", "/api/frames", "set", sb_series_count(&trace->frame_sets),
-                        error));
+    SB_TRY(
+        put_numbered(made, "plot", "/api/plot", "plot", 0, sb_series_count(&trace->plots), error));
+    SB_TRY(put_numbered(made, "plot", "/api/plot", "plot", VIEW_POOL_FIRST,
+                        sb_series_count(&trace->pools), error));
+    SB_TRY(put_numbered(made, "frames", "/api/frames", "set", 0,
+                        sb_series_count(&trace->frame_sets), error));
+    if (made->view->transfers.size > 0)
+        SB_TRY(put_answer(made, "transfers", "/api/noc", NULL, 0, error));
     if (made->view->ops != NULL)
         SB_TRY(put_answer(made, "ops", "/api/ops", NULL, 0, error));
     SB_TRY(put_zones(made, error));

@@ -8,30 +8,6 @@
 
 enum { CHILDREN = 200, PARENTS = 256 };
 
-uint32_t view_zone_around(const sb_track *track, int64_t time) {
-    if (track->unsorted)
-        return SB_NONE;
-    const uint64_t next = sb_track_find(track, time + 1);
-    uint32_t zone = next == 0 ? SB_NONE : (uint32_t)(next - 1);
-    while (zone != SB_NONE) {
-        const int64_t end = sb_track_zone_end(track, zone);
-        if (end == SB_NO_TIME || end > time)
-            return zone;
-        zone = sb_track_zone_parent(track, zone);
-    }
-    return SB_NONE;
-}
-
-uint32_t view_track_of_thread(const sb_trace *trace, uint32_t thread) {
-    const uint64_t count = sb_series_count(&trace->tracks);
-    for (uint64_t i = 0; i < count; i++) {
-        const sb_track *track = sb_trace_track(trace, i);
-        if (track->thread == thread && track->kind != SB_TRACK_LANE)
-            return (uint32_t)i;
-    }
-    return SB_NONE;
-}
-
 /* ---- short form ---- */
 
 static sb_slice zone_name(const sb_trace *trace, const sb_track *track, uint32_t zone) {
@@ -41,7 +17,7 @@ static sb_slice zone_name(const sb_trace *trace, const sb_track *track, uint32_t
     return sb_trace_source_name(trace, sb_track_zone_source(track, zone));
 }
 
-static void put_zone(sb_output *output, const sb_trace *trace, uint32_t number, uint32_t zone) {
+void view_put_zone(sb_output *output, const sb_trace *trace, uint32_t number, uint32_t zone) {
     const sb_track *track = sb_trace_track(trace, number);
     const int64_t end = sb_track_zone_end(track, zone);
     sb_put_format(output, "{\"track\":%u,\"zone\":%u,\"source\":%u,\"start\":%" PRId64, number,
@@ -63,7 +39,7 @@ static void put_parents(sb_output *output, const sb_trace *trace, uint32_t numbe
     for (; outer != SB_NONE && written < PARENTS; outer = sb_track_zone_parent(track, outer)) {
         if (written++ > 0)
             sb_put_char(output, ',');
-        put_zone(output, trace, number, outer);
+        view_put_zone(output, trace, number, outer);
     }
     sb_put_char(output, ']');
 }
@@ -108,7 +84,7 @@ static void put_children(sb_output *output, const sb_trace *trace, uint32_t numb
     for (size_t i = 0; i < found.listed.count; i++) {
         if (i > 0)
             sb_put_char(output, ',');
-        put_zone(output, trace, number, *(uint32_t *)sb_vector_at(&found.listed, i));
+        view_put_zone(output, trace, number, *(uint32_t *)sb_vector_at(&found.listed, i));
     }
     sb_put_char(output, ']');
     sb_vector_free(&found.listed);
@@ -117,25 +93,26 @@ static void put_children(sb_output *output, const sb_trace *trace, uint32_t numb
 /* ---- on a device ---- */
 
 /* When and by whom the host gave the command, and the zone of the host that was open then. */
-static void put_issue(sb_output *output, const sb_trace *trace, const sb_track *track,
+static bool put_issue(sb_output *output, const sb_trace *trace, const sb_track *track,
                       uint32_t zone) {
     const int64_t *begun = sb_series_find(&track->issue_start, zone);
     const uint32_t *issuer = sb_series_find(&track->issuer, zone);
     /* Where a context has several lanes, files name the lane and not who gave the command. */
     if (begun == NULL || issuer == NULL || *issuer == 0 ||
         sb_trace_thread_at(trace, *issuer)->is_lane)
-        return;
-    const uint32_t number = view_track_of_thread(trace, *issuer);
+        return false;
+    const uint32_t number = sb_trace_track_of_thread(trace, *issuer);
     sb_put_format(output, ",\"issue\":{\"time\":%" PRId64, *begun);
     if (number != SB_NONE) {
-        const uint32_t around = view_zone_around(sb_trace_track(trace, number), *begun);
+        const uint32_t around = sb_track_zone_at(sb_trace_track(trace, number), *begun);
         sb_put_format(output, ",\"track\":%u", number);
         if (around != SB_NONE) {
             sb_put_text(output, ",\"zone\":");
-            put_zone(output, trace, number, around);
+            view_put_zone(output, trace, number, around);
         }
     }
     sb_put_char(output, '}');
+    return true;
 }
 
 static sb_slice value_name(const sb_trace *trace, const sb_context *context, int64_t id) {
@@ -169,6 +146,25 @@ static void put_values(sb_output *output, const sb_trace *trace, const sb_track 
     sb_put_char(output, ']');
 }
 
+/* What leads from the host to devices and back. */
+static void put_links(view_call *call, uint32_t number, uint32_t zone) {
+    const sb_trace *trace = call->view->trace;
+    const sb_track *track = sb_trace_track(trace, number);
+    if (track->kind != SB_TRACK_LANE) {
+        if (call->view->runs.count > 0)
+            view_put_asked(call, number, sb_track_zone_start(track, zone),
+                           sb_track_zone_end(track, zone));
+        return;
+    }
+    const uint32_t op = view_op_of(call->view, number, zone);
+    const bool is_issued = put_issue(call->body, trace, track, zone);
+    if (op != SB_NONE)
+        view_put_op(call, "op", op);
+    if (op != SB_NONE && !is_issued)
+        view_put_call(call, op);
+    put_values(call->body, trace, track, zone);
+}
+
 /* ---- the answer ---- */
 
 sb_status view_answer_zone(view_call *call) {
@@ -184,18 +180,22 @@ sb_status view_answer_zone(view_call *call) {
         SB_FAIL(&call->error, SB_ERR_USAGE, "zone: is needed");
     sb_output *output = call->body;
     sb_put_text(output, "{\"zone\":");
-    put_zone(output, trace, number, (uint32_t)zone);
+    view_put_zone(output, trace, number, (uint32_t)zone);
     const sb_zone_note *note = sb_trace_zone_note(trace, track, (uint32_t)zone);
     if (note != NULL && note->text != 0) {
         sb_put_text(output, ",\"text\":");
         sb_put_json(output, sb_trace_text(trace, note->text));
     }
+    const uint32_t *own = sb_series_find(&track->callstack, (uint64_t)zone);
+    view_put_stack(output, trace,
+                   note != NULL && note->callstack != 0 ? note->callstack
+                   : own != NULL                        ? *own
+                                                        : 0);
     put_parents(output, trace, number, (uint32_t)zone);
     put_children(output, trace, number, (uint32_t)zone);
-    if (track->kind == SB_TRACK_LANE) {
-        put_issue(output, trace, track, (uint32_t)zone);
-        put_values(output, trace, track, (uint32_t)zone);
-    }
+    pthread_mutex_lock(&call->view->derived);
+    put_links(call, number, (uint32_t)zone);
+    pthread_mutex_unlock(&call->view->derived);
     sb_put_char(output, '}');
     return SB_OK;
 }

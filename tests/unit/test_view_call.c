@@ -5,7 +5,6 @@
 
 #include "trace_testing.h"
 #include "view/view_call.h"
-#include "view/view_core.h"
 
 static sb_view *view_of(sb_trace *trace) {
     const sb_view_source source = {.trace = trace, .name = "test", .version = "0"};
@@ -61,6 +60,11 @@ static void bad_parameters_are_refused_with_a_reason(void **state) {
         {"/api/../etc/passwd", "nothing at this address"},
         {"/api/", "nothing at this address"},
         {"/api/ops", "no ops report"},
+        {"/api/noc", "no transfers"},
+        {"/api/run", "op: is needed"},
+        {"/api/run?op=100000", "is no whole number"},
+        {"/api/plot?plot=999999", "plot: is needed"},
+        {"/api/plot?plot=100000000", "is no whole number"},
     };
     sb_trace *trace = make_random_trace(3);
     sb_view *view = view_of(trace);
@@ -79,11 +83,16 @@ static void bad_parameters_are_refused_with_a_reason(void **state) {
 static void answers_are_json_whatever_the_trace_holds(void **state) {
     (void)state;
     static const char *const questions[] = {
-        "/api/info",          "/api/tracks",           "/api/sources", "/api/overview",
-        "/api/stats",         "/api/stats?devices=1",  "/api/flame",   "/api/flame?devices=1",
-        "/api/messages",      "/api/messages?width=9", "/api/plots",   "/api/frames",
-        "/api/losses",        "/api/search?text=e",    "/api/device",  "/api/device?filter=a",
-        "/api/find?source=0",
+        "/api/info",          "/api/tracks",
+        "/api/sources",       "/api/overview",
+        "/api/stats",         "/api/stats?devices=1",
+        "/api/flame",         "/api/flame?devices=1",
+        "/api/messages",      "/api/messages?width=9",
+        "/api/plots",         "/api/frames",
+        "/api/losses",        "/api/search?text=e",
+        "/api/device",        "/api/device?filter=a",
+        "/api/find?source=0", "/api/runs",
+        "/api/locks",
     };
     for (uint64_t seed = 1; seed < 30; seed++) {
         sb_trace *trace = make_random_trace(seed);
@@ -115,29 +124,29 @@ static void the_innermost_zone_at_a_time_is_found(void **state) {
     sb_track_begin(track, 120, 0);
     sb_track_end(track, 150);
     sb_track_end(track, 200);
-    assert_int_equal(view_zone_around(track, 99), SB_NONE);
-    assert_int_equal(view_zone_around(track, 100), 0);
-    assert_int_equal(view_zone_around(track, 120), 1);
-    assert_int_equal(view_zone_around(track, 149), 1);
-    assert_int_equal(view_zone_around(track, 150), 0);
-    assert_int_equal(view_zone_around(track, 200), SB_NONE);
+    assert_int_equal(sb_track_zone_at(track, 99), SB_NONE);
+    assert_int_equal(sb_track_zone_at(track, 100), 0);
+    assert_int_equal(sb_track_zone_at(track, 120), 1);
+    assert_int_equal(sb_track_zone_at(track, 149), 1);
+    assert_int_equal(sb_track_zone_at(track, 150), 0);
+    assert_int_equal(sb_track_zone_at(track, 200), SB_NONE);
     sb_trace_free(trace);
 }
 
 static void cores_are_read_from_the_names_of_contexts(void **state) {
     (void)state;
-    view_core core;
-    assert_true(view_core_parse(sb_slice_of("Device: 0, Core (1,2)"), &core));
+    sb_core core;
+    assert_true(sb_core_parse(sb_slice_of("Device: 0, Core (1,2)"), &core));
     assert_int_equal(core.x, 1);
     assert_int_equal(core.y, 2);
-    assert_true(view_core_parse(sb_slice_of("Device: 3, Logical (0,0) Physical (9,12)"), &core));
+    assert_true(sb_core_parse(sb_slice_of("Device: 3, Logical (0,0) Physical (9,12)"), &core));
     assert_int_equal(core.device, 3);
     assert_int_equal(core.x, 9);
     assert_int_equal(core.y, 12);
-    assert_false(view_core_parse(sb_slice_of("Vulkan context"), &core));
-    assert_false(view_core_parse(sb_slice_of("Device: x, Core (1,2)"), &core));
-    assert_false(view_core_parse(sb_slice_of("Device: 0, Core (1"), &core));
-    assert_false(view_core_parse(sb_slice_of("Device: 0, Core (-1,2)"), &core));
+    assert_false(sb_core_parse(sb_slice_of("Vulkan context"), &core));
+    assert_false(sb_core_parse(sb_slice_of("Device: x, Core (1,2)"), &core));
+    assert_false(sb_core_parse(sb_slice_of("Device: 0, Core (1"), &core));
+    assert_false(sb_core_parse(sb_slice_of("Device: 0, Core (-1,2)"), &core));
 }
 
 static void a_page_holds_no_more_than_it_says(void **state) {

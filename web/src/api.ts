@@ -47,7 +47,10 @@ export interface Info {
   contextCount: number;
   frameSets: { name: string; count: number }[];
   crash?: { time: number; message: string };
+  /** Runs of ops that the trace has kernels of. */
+  runs: number;
   ops: boolean;
+  transfers: boolean;
 }
 
 export interface Track {
@@ -83,6 +86,34 @@ export interface Zone {
   name: string;
 }
 
+/** A run of an op on a device. */
+export interface Run {
+  op: number;
+  id: number;
+  device: number;
+  name: string;
+  from: number;
+  to: number;
+  kernels: number;
+  /** Of the ops report, where it has one. */
+  row?: number;
+}
+
+export interface RunDetails {
+  run: Run;
+  issue?: Issue;
+  zones: Zone[];
+}
+
+/** Where and when the host gave a command. */
+export interface Issue {
+  time: number;
+  track?: number;
+  zone?: Zone;
+}
+
+export type StackFrame = [name: string, file: string, line: number, isInlined: boolean];
+
 export interface ZoneDetails {
   zone: Zone;
   text?: string;
@@ -90,7 +121,12 @@ export interface ZoneDetails {
   self?: number;
   childCount: number;
   children: Zone[];
-  issue?: { time: number; track?: number; zone?: Zone };
+  issue?: Issue;
+  op?: Run;
+  /** Runs that were asked for while a host zone was open: the first of them, and how many. */
+  asked?: Run[];
+  askedCount?: number;
+  stack?: StackFrame[];
   values?: [name: string, value: number][];
 }
 
@@ -135,12 +171,44 @@ export interface Plot {
   id: number;
   name: string;
   points: number;
+  kind: "plot" | "memory";
   format: "number" | "bytes" | "percent";
   steps: boolean;
 }
 
 export type PlotPoint = [time: number, low: number, high: number, last: number];
 export type Frame = [first: number, count: number, start: number, end: number];
+
+/** When a lock was held: 1, or 2 while somebody waited for it. */
+export type LockSpan = [start: number, end: number, state: number, count: number];
+
+export interface Lock {
+  id: number;
+  name: string;
+  threads: number;
+  spans: LockSpan[];
+}
+
+/** From the core that asked to the other end (-1: many), what it read or wrote. */
+export type Flow = [
+  device: number,
+  fromX: number,
+  fromY: number,
+  toX: number,
+  toY: number,
+  isRead: number,
+  bytes: number,
+  transfers: number,
+];
+
+export interface Transfers {
+  files: number;
+  skipped: number;
+  bytes: number;
+  transfers: number;
+  flows: Flow[];
+  flowCount: number;
+}
 
 export interface Loss {
   from: number;
@@ -166,7 +234,10 @@ export interface Lane {
   name: string;
   core?: [device: number, x: number, y: number];
   busy: number;
+  kernel: number;
+  waiting: number;
   zones: number;
+  lost: number;
 }
 
 export interface DeviceMap extends Range {
@@ -177,6 +248,7 @@ export interface SearchResults {
   sources: { id: number; source: Source }[];
   tracks: { id: number; name: string }[];
   messages: Message[];
+  zones: { zone: Zone; text: string }[];
 }
 
 export interface Overview {
@@ -226,6 +298,12 @@ export interface DataSource {
   search(text: string): Promise<SearchResults>;
   device(range: Range | null, filter: string): Promise<DeviceMap>;
   ops(): Promise<OpsReport>;
+  /** Runs of ops one after the other; the one of a row of the report, if that is named. */
+  runs(row: number | null): Promise<{ runs: Run[]; total: number }>;
+  run(op: number): Promise<RunDetails>;
+  locks(range: Range, width: number): Promise<Lock[]>;
+  /** Of the op that the host calls so, or of all. */
+  transfers(id: number | null): Promise<Transfers>;
   /** Calls back when the trace has grown; and with null when the server is gone. */
   follow(grown: (news: { revision: number; end: number; live: boolean } | null) => void): void;
 }
@@ -362,6 +440,18 @@ export class ServerSource implements DataSource {
   }
   ops(): Promise<OpsReport> {
     return this.json("ops");
+  }
+  runs(row: number | null): Promise<{ runs: Run[]; total: number }> {
+    return this.json("runs", { row, count: 10000 });
+  }
+  run(op: number): Promise<RunDetails> {
+    return this.json("run", { op });
+  }
+  async locks(range: Range, width: number): Promise<Lock[]> {
+    return (await this.json<{ locks: Lock[] }>("locks", { ...whole(range), width })).locks;
+  }
+  transfers(id: number | null): Promise<Transfers> {
+    return this.json("noc", { id });
   }
 
   follow(grown: (news: { revision: number; end: number; live: boolean } | null) => void): void {

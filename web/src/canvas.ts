@@ -1,10 +1,10 @@
 // The canvas of the timeline: when to draw, and what hands do to it.
 
 import type { DataSource } from "./api";
-import { drawTimeline, topHeight, RULER } from "./draw";
+import { drawTimeline, topHeight, RULER, STRIP } from "./draw";
 import type { Drawn, Picture, Scene } from "./draw";
 import { currentTheme } from "./hooks";
-import { makeLayout } from "./layout";
+import { makeLayout, shownFrameSets } from "./layout";
 import type { Layout } from "./layout";
 import { Loader } from "./loader";
 import { getState, setState, showAround, showRange, subscribe } from "./store";
@@ -100,6 +100,7 @@ export class TimelineCanvas {
     const arranged = [
       "tracks",
       "plots",
+      "locks",
       "filter",
       "hidden",
       "pinned",
@@ -198,7 +199,8 @@ export class TimelineCanvas {
       width: this.width,
       tracks: visible.flatMap((item) => (item.kind === "track" ? [item.track.id] : [])),
       plots: visible.flatMap((item) => (item.kind === "plot" ? [item.plot.id] : [])),
-      frameSets: state.info.frameSets[0]?.count ? 1 : 0,
+      frameSets: shownFrameSets(state),
+      hasLocks: visible.some((item) => item.kind === "lock"),
       hasMessages: state.info.messages > 0,
     });
   }
@@ -365,7 +367,7 @@ export class TimelineCanvas {
   }
 
   private flagAt(x: number, y: number) {
-    if (y < this.picture.top - 20) return null;
+    if (y < this.picture.top - STRIP || y >= this.picture.top) return null;
     return this.picture.flags.find((flag) => x >= flag.x - 2 && x < flag.x + 9)?.message ?? null;
   }
 

@@ -1,13 +1,14 @@
 // The selected zone: its figures, what is around and inside it, who started it.
 
 import { useEffect } from "preact/hooks";
-import type { Zone, ZoneDetails } from "./api";
+import type { Run, Zone, ZoneDetails } from "./api";
 import { formatCount, formatPercent, formatTime } from "./format";
 import { Histogram } from "./histogram";
 import { useAnswer, useData, useStore } from "./hooks";
 import { Icon } from "./icons";
 import { Figures, jumpTo } from "./panel_find";
 import { findSource, SourceName } from "./panel_stats";
+import { forgetRun, runName, showRow, showRun, showRunOnDevice } from "./runs";
 import { getState, setState, showAround } from "./store";
 import { clamp, Splitter, timelineCanvas } from "./timeline";
 
@@ -116,6 +117,83 @@ function Launch({ details }: { details: ZoneDetails }) {
   );
 }
 
+/** The op that a device zone was run for. */
+function OpOf({ details }: { details: ZoneDetails }) {
+  const data = useData();
+  const hasReport = useStore((state) => state.info?.ops ?? false);
+  const { op } = details;
+  if (!op) return null;
+  return (
+    <section data-part="op">
+      <h4>Op</h4>
+      <RunLink run={op} />
+      <div class="button-row">
+        <button class="button" onClick={() => void showRun(data, op.op)}>
+          Its kernels
+        </button>
+        <button class="button" onClick={() => showRunOnDevice(op)}>
+          On the map
+        </button>
+        {hasReport && op.row !== undefined && (
+          <button class="button" onClick={() => showRow(op)}>
+            In the report
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function RunLink({ run }: { run: Run }) {
+  const data = useData();
+  return (
+    <button
+      class="zone-link"
+      title={`Op ${run.id} on device ${run.device}: ${formatCount(run.kernels)} kernels`}
+      onClick={() => void showRun(data, run.op)}
+    >
+      <span class="label-text">{runName(run)}</span>
+      <span class="number">{formatTime(run.to - run.from)}</span>
+    </button>
+  );
+}
+
+/** What a host zone had devices do. */
+function Asked({ details }: { details: ZoneDetails }) {
+  const { asked, askedCount } = details;
+  if (!asked || !askedCount) return null;
+  return (
+    <section data-part="asked">
+      <h4>Started on devices ({formatCount(askedCount)})</h4>
+      {asked.slice(0, 12).map((run) => (
+        <RunLink key={run.op} run={run} />
+      ))}
+      {askedCount > 12 && <p class="dim">The first 12 are shown.</p>}
+    </section>
+  );
+}
+
+function Stack({ details }: { details: ZoneDetails }) {
+  if (!details.stack?.length) return null;
+  return (
+    <section data-part="stack">
+      <h4>Call stack</h4>
+      <ol class="stack">
+        {details.stack.map(([name, file, line, isInlined], i) => (
+          <li key={i} title={file ? `${file}:${line}` : ""}>
+            <span class={isInlined ? "dim" : ""}>{name || "???"}</span>
+            {file && (
+              <span class="dim path">
+                {file.split("/").pop()}:{line}
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
 function Head({ details }: { details: ZoneDetails }) {
   const sources = useStore((state) => state.sources);
   const tracks = useStore((state) => state.tracks);
@@ -197,6 +275,7 @@ export function Details() {
           }
         : null;
     timelineCanvas()?.setLink(link);
+    if (selection === null) forgetRun();
   }, [details, selection]);
   if (!selection) return null;
   return (
@@ -242,7 +321,9 @@ export function Details() {
                 Select its time
               </button>
             </div>
+            <OpOf details={details} />
             <Launch details={details} />
+            <Asked details={details} />
             {details.parents.length > 0 && (
               <section>
                 <h4>Around it</h4>
@@ -252,6 +333,7 @@ export function Details() {
               </section>
             )}
             <Inside details={details} />
+            <Stack details={details} />
             <Siblings details={details} />
           </>
         )}

@@ -1,11 +1,11 @@
 // Draws the timeline on a canvas. What was drawn, and where, is kept until the next time, for
 // finding what the pointer is on and for tests.
 
-import type { Loss, Message, Source, Track } from "./api";
+import type { Loss, Message, Plot, Source, Track } from "./api";
 import { fromTrace, sourceColour } from "./colours";
 import type { Theme } from "./colours";
 import { formatAxisTime, formatShortTime, formatTime, formatValue, niceStep } from "./format";
-import { FOLDED_ROW, ROW } from "./layout";
+import { FOLDED_ROW, ROW, shownFrameSets } from "./layout";
 import type { Item, Layout } from "./layout";
 import type { Loader, LoadedTrack } from "./loader";
 import { FLAG_OPEN } from "./spans";
@@ -79,10 +79,15 @@ function fitted(context: CanvasRenderingContext2D, text: string, room: number): 
   return letters >= 2 ? `${text.slice(0, letters)}…` : "";
 }
 
+/** Messages of the runtime by what they tell of: the name of an op, or of a signpost. */
+export function messageTitle(text: string): string {
+  const plain = text.replace(/^`|`$/g, "").replace(/\s+/g, " ");
+  return /^TT_DNN_DEVICE_OP: "([^"]*)"/.exec(plain)?.[1] ?? plain.replace(/^TT_SIGNPOST: /, "");
+}
+
 export function topHeight(state: State): number {
-  const hasFrames = (state.info?.frameSets[0]?.count ?? 0) > 0;
-  const hasMessages = (state.info?.messages ?? 0) > 0;
-  return RULER + (hasFrames ? STRIP : 0) + (hasMessages ? STRIP : 0);
+  const strips = shownFrameSets(state).length + ((state.info?.messages ?? 0) > 0 ? 1 : 0);
+  return RULER + strips * STRIP;
 }
 
 class Painter {
@@ -178,8 +183,8 @@ class Painter {
   private paintStrips(): void {
     let y = RULER;
     const { info } = this.scene.state;
-    if ((info?.frameSets[0]?.count ?? 0) > 0) {
-      this.paintFrames(y);
+    for (const set of shownFrameSets(this.scene.state)) {
+      this.paintFrames(set, y);
       y += STRIP;
     }
     if ((info?.messages ?? 0) > 0) this.paintFlags(y);
@@ -193,10 +198,10 @@ class Painter {
     context.fillRect(0, y + STRIP - 1, scene.width, 1);
   }
 
-  private paintFrames(y: number): void {
+  private paintFrames(set: number, y: number): void {
     const { context, scene } = this;
     this.stripBackground(y);
-    for (const [first, count, start, end] of scene.loader.frames?.data ?? []) {
+    for (const [first, count, start, end] of scene.loader.frames.get(set)?.data ?? []) {
       const left = this.x(start);
       const right = this.x(end);
       if (right < 0 || left > scene.width) continue;
@@ -207,7 +212,7 @@ class Painter {
       }
       context.fillRect(Math.round(left), y + 2, 1, STRIP - 5);
       const begin = Math.max(left, 0) + 5;
-      const text = `frame ${first} · ${formatShortTime(end - start)}`;
+      const text = `${first} · ${formatShortTime(end - start)}`;
       context.fillStyle = scene.theme.dimText;
       context.fillText(fitted(context, text, right - begin - 5), begin, y + STRIP / 2);
     }
@@ -232,7 +237,7 @@ class Painter {
       context.fillRect(x, y + 3, 1.5, STRIP - 4);
       this.picture.flags.push({ message, x });
       const many = message.count !== undefined ? ` +${message.count - 1}` : "";
-      const label = fitted(context, message.text.replace(/\s+/g, " ") + many, Math.min(room, 220));
+      const label = fitted(context, messageTitle(message.text) + many, Math.min(room, 220));
       context.fillStyle = scene.theme.text;
       context.fillText(label, x + 10, y + STRIP / 2);
     });
@@ -277,7 +282,9 @@ class Painter {
       context.fillStyle = scene.theme.line;
       context.fillRect(0, y + item.height - 1, scene.width, 1);
     } else if (item.kind === "plot") {
-      this.paintPlot(item.plot.id, y, item.height);
+      this.paintPlot(item.plot, y, item.height);
+    } else if (item.kind === "lock") {
+      this.paintLock(item.lock, y, item.height);
     } else {
       this.paintTrack(item.track, y, item.height, item.isFolded);
       context.fillStyle = scene.theme.faintLine;
@@ -388,7 +395,9 @@ class Painter {
       context.fillStyle = scene.theme.hover;
       context.fillRect(drawn.x, drawn.y, drawn.width, drawn.height);
     }
-    if (!isSelected && !isFound) return;
+    const { runZones } = scene.state;
+    const isOfRun = runZones.size > 0 && runZones.has(`${drawn.track}.${drawn.zone}`);
+    if (!isSelected && !isFound && !isOfRun) return;
     context.strokeStyle = isSelected ? scene.theme.text : scene.theme.accent;
     context.lineWidth = isSelected ? 2 : 1;
     const width = Math.max(drawn.width - 1, 1);
@@ -430,11 +439,10 @@ class Painter {
 
   // ---- plots ----
 
-  private paintPlot(id: number, y: number, height: number): void {
+  private paintPlot(plot: Plot, y: number, height: number): void {
     const { context, scene } = this;
-    const loaded = scene.loader.plots.get(id);
-    const plot = scene.state.plots[id];
-    if (!loaded || !plot || loaded.data.length === 0) return;
+    const loaded = scene.loader.plots.get(plot.id);
+    if (!loaded || loaded.data.length === 0) return;
     const values = loaded.data.flatMap(([, low, high]) => [low, high]);
     const low = Math.min(0, ...values);
     const high = Math.max(...values, low + 1e-9);
@@ -450,11 +458,15 @@ class Painter {
       last = level(end);
       context.lineTo(x, last);
     }
+    const lastTime = loaded.data[loaded.data.length - 1]![0];
+    // What is in use stays so until something changes.
+    const end = plot.steps ? Math.max(lastTime, scene.state.info?.end ?? 0) : lastTime;
+    const behind = this.x(end);
+    if (last !== null && plot.steps) context.lineTo(behind, last);
     context.strokeStyle = scene.theme.accent;
     context.lineWidth = 1.25;
     context.stroke();
     const first = this.x(loaded.data[0]![0]);
-    const behind = this.x(loaded.data[loaded.data.length - 1]![0]);
     context.lineTo(behind, level(low));
     context.lineTo(first, level(low));
     context.fillStyle = scene.theme.accentFill;
@@ -474,6 +486,22 @@ class Painter {
     context.globalAlpha = 1;
     context.fillStyle = scene.theme.dimText;
     context.fillText(text, scene.width - width + 2, y + 11);
+  }
+
+  /** Held: a line. Held while others waited: a block, so that it is seen without colours too. */
+  private paintLock(id: number, y: number, height: number): void {
+    const { context, scene } = this;
+    for (const [start, end, state] of scene.loader.locks?.data.get(id)?.spans ?? []) {
+      const left = Math.max(this.x(start), 0);
+      const width = Math.max(Math.min(this.x(end), scene.width) - left, 1);
+      if (left > scene.width || this.x(end) < 0) continue;
+      const isContended = state === 2;
+      context.fillStyle = isContended ? scene.theme.loss : scene.theme.accent;
+      if (isContended) context.fillRect(left, y + 2, width, height - 5);
+      else context.fillRect(left, y + height / 2 - 2, width, 3);
+    }
+    context.fillStyle = scene.theme.faintLine;
+    context.fillRect(0, y + height - 1, scene.width, 1);
   }
 
   // ---- on top of it all ----

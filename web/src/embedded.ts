@@ -10,6 +10,7 @@ import type {
   Found,
   Frame,
   Info,
+  Lock,
   Loss,
   Message,
   OpsReport,
@@ -17,6 +18,8 @@ import type {
   Plot,
   PlotPoint,
   Range,
+  Run,
+  RunDetails,
   SearchResults,
   Source,
   Stats,
@@ -24,6 +27,7 @@ import type {
   StatsRow,
   Track,
   Tracks,
+  Transfers,
   Zone,
   ZoneDetails,
 } from "./api";
@@ -38,7 +42,10 @@ interface PageData extends Range {
   losses: { losses: Loss[] };
   overview: Overview;
   plots: { plots: Plot[] };
+  runs: { runs: Run[]; total: number };
+  locks: { locks: Lock[] };
   ops?: OpsReport;
+  transfers?: Transfers;
   [numbered: string]: unknown;
 }
 
@@ -166,7 +173,17 @@ export class EmbeddedSource implements DataSource {
     };
     const text = this.texts.get(spans.text[node.span]!);
     if (text) details.text = text;
+    const op = this.runAt(track, details.zone);
+    if (op) details.op = op;
     return details;
+  }
+
+  /** The run that was on the zone's device then. */
+  private runAt(track: number, zone: Zone): Run | undefined {
+    const device = this.data.tracks.tracks.find((one) => one.id === track)?.core?.[0];
+    return this.data.runs.runs.find(
+      (run) => run.device === device && run.from <= zone.start && run.to >= zone.start,
+    );
   }
 
   // ---- figures ----
@@ -284,23 +301,47 @@ export class EmbeddedSource implements DataSource {
     const { from, to } = range ?? this.data;
     const map: DeviceMap = { from, to, lanes: [] };
     for (const [track, spans] of this.wanted(true, null)) {
-      let busy = 0;
-      let zones = 0;
-      let countedTo = -Infinity;
-      for (const node of this.nodes(spans)) {
-        const i = node.span;
-        if (!part && spans.depth[i] !== 0) continue;
-        if (part && !this.sourceName(spans.source[i]!).toLowerCase().includes(part)) continue;
-        const begin = Math.max(spans.start[i]!, from, countedTo);
-        const end = Math.min(spans.end[i]!, to);
-        if (spans.start[i]! < to && spans.end[i]! > from) zones++;
-        if (end > begin) busy += end - begin;
-        countedTo = Math.max(countedTo, end);
-      }
-      const lane = { track: track.id, context: track.context ?? 0, name: track.name, busy, zones };
+      const named = (text: string) => (i: number) =>
+        this.sourceName(spans.source[i]!).toLowerCase().includes(text);
+      const isBusy = part ? named(part) : (i: number) => spans.depth[i] === 0;
+      const isKernel = (i: number) => this.sourceName(spans.source[i]!).endsWith("-KERNEL");
+      const busy = this.timeIn(spans, { from, to }, isBusy);
+      const lane = {
+        track: track.id,
+        context: track.context ?? 0,
+        name: track.name,
+        busy: busy.time,
+        zones: busy.zones,
+        kernel: this.timeIn(spans, { from, to }, isKernel).time,
+        waiting: this.timeIn(spans, { from, to }, named("wait")).time,
+        lost: this.lostOn(track, { from, to }),
+      };
       map.lanes.push(track.core ? { ...lane, core: track.core } : lane);
     }
     return map;
+  }
+
+  /** Time in zones of a kind, counted once where they are nested, and their number. */
+  private timeIn(spans: TrackSpans, range: Range, isWanted: (i: number) => boolean) {
+    let time = 0;
+    let zones = 0;
+    let countedTo = -Infinity;
+    for (const { span: i } of this.nodes(spans)) {
+      if (!isWanted(i)) continue;
+      const begin = Math.max(spans.start[i]!, range.from, countedTo);
+      const end = Math.min(spans.end[i]!, range.to);
+      if (spans.start[i]! < range.to && spans.end[i]! > range.from) zones++;
+      if (end > begin) time += end - begin;
+      countedTo = Math.max(countedTo, end);
+    }
+    return { time, zones };
+  }
+
+  private lostOn(track: Track, range: Range): number {
+    return this.data.losses.losses
+      .filter((loss) => loss.thread === track.thread)
+      .filter((loss) => loss.from < range.to && (loss.to < 0 || loss.to >= range.from))
+      .reduce((sum, loss) => sum + Math.max(1, loss.count), 0);
   }
 
   // ---- the rest ----
@@ -341,7 +382,45 @@ export class EmbeddedSource implements DataSource {
       sources: sources.filter(({ id, source }) => id > 0 && has(source[0])).slice(0, 20),
       tracks: this.data.tracks.tracks.filter((track) => has(track.name)).slice(0, 20),
       messages: (await this.messages(null, text, 20)).messages,
+      zones: this.zonesWith(part),
     };
+  }
+  private zonesWith(part: string): { zone: Zone; text: string }[] {
+    const found: { zone: Zone; text: string }[] = [];
+    for (const spans of this.spans.values()) {
+      for (let i = 0; i < spans.length && found.length < 20; i++) {
+        const text = this.texts.get(spans.text[i]!) ?? "";
+        const name = this.texts.get(spans.name[i]!) ?? "";
+        if (text.toLowerCase().includes(part) || name.toLowerCase().includes(part))
+          found.push({ zone: this.zoneAt(spans, i), text });
+      }
+    }
+    return found;
+  }
+
+  async runs(row: number | null): Promise<{ runs: Run[]; total: number }> {
+    const { runs, total } = this.data.runs;
+    return { runs: row === null ? runs : runs.filter((run) => run.row === row), total };
+  }
+  /** The outermost zones on the device of the run while it was. */
+  async run(op: number): Promise<RunDetails> {
+    const run = this.data.runs.runs.find((one) => one.op === op);
+    if (!run) throw new Error("this run is not in the page");
+    const zones: Zone[] = [];
+    for (const [track, spans] of this.wanted(true, null)) {
+      if (track.core?.[0] !== run.device) continue;
+      for (let i = 0; i < spans.length; i++)
+        if (spans.depth[i] === 0 && spans.start[i]! >= run.from && spans.end[i]! <= run.to)
+          zones.push(this.zoneAt(spans, i));
+    }
+    return { run, zones };
+  }
+  async locks(): Promise<Lock[]> {
+    return this.data.locks.locks;
+  }
+  async transfers(): Promise<Transfers> {
+    if (!this.data.transfers) throw new Error("no transfers are in this page");
+    return this.data.transfers;
   }
   async ops(): Promise<OpsReport> {
     if (!this.data.ops) throw new Error("no ops report is in this page");

@@ -8,6 +8,9 @@ export const FOLDED_ROW = 12;
 export const GROUP_HEAD = 24;
 export const TRACK_GAP = 5;
 export const PLOT_HEIGHT = 56;
+export const LOCK_HEIGHT = 18;
+/** Sets of frames that have a strip at the top. */
+export const FRAME_STRIPS = 4;
 
 /** Beyond so many lanes, devices start with one row a lane: their kernels look alike. */
 const MANY_LANES = 24;
@@ -23,7 +26,8 @@ export type Item =
       isFolded: boolean;
     }
   | { kind: "track"; track: Track; y: number; height: number; isFolded: boolean; isPinned: boolean }
-  | { kind: "plot"; plot: Plot; y: number; height: number };
+  | { kind: "plot"; plot: Plot; y: number; height: number }
+  | { kind: "lock"; lock: number; name: string; y: number; height: number };
 
 export interface Layout {
   items: Item[];
@@ -89,6 +93,12 @@ function trackHeight(track: Track, isFolded: boolean): number {
   return isFolded ? FOLDED_ROW + 3 : rows * ROW + TRACK_GAP;
 }
 
+/** Sets of frames that are shown, by number. */
+export function shownFrameSets(state: State): number[] {
+  const sets = state.info?.frameSets ?? [];
+  return sets.flatMap((set, i) => (set.count > 0 ? [i] : [])).slice(0, FRAME_STRIPS);
+}
+
 export function makeLayout(state: State): Layout {
   const items: Item[] = [];
   const folds = new Set(state.folded);
@@ -113,15 +123,20 @@ export function makeLayout(state: State): Layout {
   }
   const pinnedHeight = y;
 
-  if (state.plots.length > 0 && !state.filter) {
-    const folded = folds.has(groupKey("Plots"));
-    items.push(head("Plots", state.plots.length, y, folded));
+  const placePlots = (name: string, plots: Plot[]) => {
+    if (plots.length === 0 || state.filter) return;
+    const folded = folds.has(groupKey(name));
+    items.push(head(name, plots.length, y, folded));
     y += GROUP_HEAD;
-    for (const plot of folded ? [] : state.plots) {
+    for (const plot of folded ? [] : plots) {
       items.push({ kind: "plot", plot, y, height: PLOT_HEIGHT });
       y += PLOT_HEIGHT;
     }
-  }
+  };
+  placePlots(
+    "Plots",
+    state.plots.filter((plot) => plot.kind !== "memory"),
+  );
   const rest = sortTracks(
     shown.filter((track) => !pinned.has(track.id)),
     state.order,
@@ -131,6 +146,19 @@ export function makeLayout(state: State): Layout {
     items.push(head(name, tracks.length, y, folded));
     y += GROUP_HEAD;
     if (!folded) for (const track of tracks) place(track, false);
+  }
+  placePlots(
+    "Memory",
+    state.plots.filter((plot) => plot.kind === "memory"),
+  );
+  if (state.locks.length > 0 && !state.filter) {
+    const folded = folds.has(groupKey("Locks"));
+    items.push(head("Locks", state.locks.length, y, folded));
+    y += GROUP_HEAD;
+    for (const lock of folded ? [] : state.locks) {
+      items.push({ kind: "lock", lock: lock.id, name: lock.name, y, height: LOCK_HEIGHT });
+      y += LOCK_HEIGHT;
+    }
   }
   return { items, height: y, pinnedHeight };
 }

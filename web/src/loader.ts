@@ -4,7 +4,7 @@
 // under way at a time; when it is answered, what the screen needs by then is asked for. What is
 // kept is what was on the screen last, so memory does not grow with the trace.
 
-import type { DataSource, Frame, Message, PlotPoint, Range } from "./api";
+import type { DataSource, Frame, Lock, Message, PlotPoint, Range } from "./api";
 import type { TrackSpans } from "./spans";
 
 export interface Window extends Range {
@@ -29,7 +29,8 @@ export interface Needs {
   width: number;
   tracks: number[];
   plots: number[];
-  frameSets: number;
+  frameSets: number[];
+  hasLocks: boolean;
   hasMessages: boolean;
 }
 
@@ -42,7 +43,8 @@ const KEPT_TRACKS = 2000;
 export class Loader {
   readonly tracks = new Map<number, LoadedTrack>();
   readonly plots = new Map<number, Loaded<PlotPoint[]>>();
-  frames: Loaded<Frame[]> | null = null;
+  readonly frames = new Map<number, Loaded<Frame[]>>();
+  locks: Loaded<Map<number, Lock>> | null = null;
   flags: Loaded<Message[]> | null = null;
   private revision = 0;
   private busy = false;
@@ -118,8 +120,12 @@ export class Loader {
       if (!this.serves(this.plots.get(id)?.window, needs))
         loads.push(() => this.loadPlot(id, window, width));
     }
-    if (needs.frameSets > 0 && !this.serves(this.frames?.window, needs))
-      loads.push(() => this.loadFrames(window, width));
+    for (const set of needs.frameSets) {
+      if (!this.serves(this.frames.get(set)?.window, needs))
+        loads.push(() => this.loadFrames(set, window, width));
+    }
+    if (needs.hasLocks && !this.serves(this.locks?.window, needs))
+      loads.push(() => this.loadLocks(window, width));
     if (needs.hasMessages && !this.serves(this.flags?.window, needs))
       loads.push(() => this.loadFlags(window, width));
     return loads;
@@ -142,8 +148,13 @@ export class Loader {
     this.plots.set(id, { window, data: await this.source.plot(id, window, width) });
   }
 
-  private async loadFrames(window: Window, width: number): Promise<void> {
-    this.frames = { window, data: await this.source.frames(0, window, width) };
+  private async loadFrames(set: number, window: Window, width: number): Promise<void> {
+    this.frames.set(set, { window, data: await this.source.frames(set, window, width) });
+  }
+
+  private async loadLocks(window: Window, width: number): Promise<void> {
+    const locks = await this.source.locks(window, width);
+    this.locks = { window, data: new Map(locks.map((lock) => [lock.id, lock])) };
   }
 
   private async loadFlags(window: Window, width: number): Promise<void> {

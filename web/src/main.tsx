@@ -27,13 +27,22 @@ async function load(source: DataSource): Promise<void> {
   const info = await source.info();
   // While a program runs, names of sources may come after their zones.
   const known = info.live || getState().info?.live ? [] : getState().sources;
-  const [sources, tracks, plots, losses] = await Promise.all([
+  const [sources, tracks, plots, losses, locks] = await Promise.all([
     known.length < info.sources ? loadSources(source, known) : known,
     source.tracks(info.tracks > 10000 ? getState().filter : ""),
-    info.plots > 0 ? source.plots() : [],
+    info.plots + info.allocations > 0 ? source.plots() : [],
     info.lossRecords > 0 ? source.losses() : [],
+    info.locks > 0 ? source.locks({ from: 0, to: Math.max(1, info.end) }, 1) : [],
   ]);
-  setState({ info, sources, tracks: tracks.tracks, trackTotal: tracks.total, plots, losses });
+  setState({
+    info,
+    sources,
+    tracks: tracks.tracks,
+    trackTotal: tracks.total,
+    plots,
+    losses,
+    locks: locks.map(({ id, name }) => ({ id, name })),
+  });
 }
 
 /** While a capture runs the end moves; who follows sees the last stretch. */
@@ -120,6 +129,7 @@ Object.assign(window, {
     isSettled: () => getState().info !== null && (timelineCanvas()?.isSettled ?? false),
     state: getState,
     drawTimes: () => timelineCanvas()?.drawTimes ?? [],
+    scrollBy: (pixels: number) => timelineCanvas()?.scrollBy(pixels),
     loadedTracks: () => timelineCanvas()?.loader.tracks.size ?? 0,
   },
 });

@@ -1,14 +1,39 @@
-// The device as a map of its cores: how busy each was, so that imbalance is seen at a glance.
+// The device as a map of its cores: how busy each was, how long it waited, what it lost and what it
+// moved over the network on chip, so that imbalance is seen at a glance.
 
 import { useMemo, useState } from "preact/hooks";
-import type { DeviceMap, Lane } from "./api";
+import type { DeviceMap, Flow, Lane, Plot, Transfers } from "./api";
 import { heatColour } from "./colours";
-import { formatCount, formatPercent, formatTime } from "./format";
+import { formatBytes, formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { RangeChip } from "./panel_stats";
-import { setState } from "./store";
+import { forgetRun, runName } from "./runs";
+import { setState, traceEnd } from "./store";
 import { Notice } from "./table";
 import { timelineCanvas } from "./timeline";
+
+const MEASURES = ["busy", "kernel", "waiting", "lost", "traffic"] as const;
+type Measure = (typeof MEASURES)[number];
+
+const MEASURE_TEXTS: Record<Measure, { title: string; about: string }> = {
+  busy: {
+    title: "Busy",
+    about: "the share of time in which the busiest processor of a core ran zones",
+  },
+  kernel: {
+    title: "Utilisation",
+    about: "the share of time in which the busiest processor of a core ran a kernel",
+  },
+  waiting: {
+    title: "Waiting",
+    about: "the share of time in which a processor of a core was in a zone named WAIT",
+  },
+  lost: { title: "Losses", about: "how much the recording lost on a core" },
+  traffic: {
+    title: "NoC traffic",
+    about: "bytes that a core read and wrote over the network on chip; outlined: memory",
+  },
+};
 
 interface Core {
   key: string;
@@ -16,35 +41,51 @@ interface Core {
   x: number;
   y: number;
   lanes: Lane[];
-  /** Of the busiest processor. */
-  busy: number;
-  zones: number;
+  /** What the map shows: a share of time (0 to 1), a number, or bytes. */
+  value: number;
+  text: string;
 }
 
 /** Lanes that are not of a core (queues) have no place on the map, unless there are no others. */
-function coresOf(map: DeviceMap): Core[] {
+function coresOf(map: DeviceMap, measure: Measure): Core[] {
   const cores = new Map<string, Core>();
   const placed = map.lanes.filter((lane) => lane.core);
+  const span = Math.max(1, map.to - map.from);
   for (const lane of placed.length > 0 ? placed : map.lanes) {
     const [device, x, y] = lane.core ?? [0, lane.context, 0];
-    const key = `${device}:${x},${y}`;
-    const core = cores.get(key) ?? { key, device, x, y, lanes: [], busy: 0, zones: 0 };
+    const core = coreAt(cores, device, x, y);
     core.lanes.push(lane);
-    core.busy = Math.max(core.busy, lane.busy);
-    core.zones += lane.zones;
-    cores.set(key, core);
+    if (measure === "lost") core.value += lane.lost;
+    else if (measure !== "traffic") core.value = Math.max(core.value, lane[measure] / span);
+    core.text = measure === "lost" ? formatCount(core.value) : formatPercent(core.value);
   }
   return [...cores.values()];
 }
 
+function coreAt(cores: Map<string, Core>, device: number, x: number, y: number): Core {
+  const key = `${device}:${x},${y}`;
+  const core = cores.get(key) ?? { key, device, x, y, lanes: [], value: 0, text: "" };
+  cores.set(key, core);
+  return core;
+}
+
+/** Bytes at both ends of each transfer; ends that are no cores are memory. */
+function addTraffic(cores: Core[], transfers: Transfers | null): Core[] {
+  const all = new Map(cores.map((core) => [core.key, { ...core, value: 0 }]));
+  for (const [device, fromX, fromY, toX, toY, , bytes] of transfers?.flows ?? []) {
+    coreAt(all, device, fromX, fromY).value += bytes;
+    if (toX >= 0) coreAt(all, device, toX, toY).value += bytes;
+  }
+  for (const core of all.values()) core.text = formatBytes(core.value);
+  return [...all.values()];
+}
+
 function Grid({
   cores,
-  span,
   chosen,
   choose,
 }: {
   cores: Core[];
-  span: number;
   chosen: string | null;
   choose: (key: string) => void;
 }) {
@@ -52,7 +93,7 @@ function Grid({
   const left = Math.min(...cores.map((core) => core.x));
   const top = Math.min(...cores.map((core) => core.y));
   const columns = Math.max(...cores.map((core) => core.x)) - left + 1;
-  const busiest = Math.max(1, ...cores.map((core) => core.busy));
+  const most = Math.max(1e-9, ...cores.map((core) => core.value));
   return (
     <div
       class="core-grid"
@@ -61,22 +102,75 @@ function Grid({
       {cores.map((core) => (
         <button
           key={core.key}
-          class={`core ${chosen === core.key ? "chosen" : ""} ${core.busy / busiest > 0.55 ? "hot" : ""}`}
+          class={`core ${chosen === core.key ? "chosen" : ""} ${core.value / most > 0.55 ? "hot" : ""} ${core.lanes.length === 0 ? "memory" : ""}`}
           style={{
             gridColumn: core.x - left + 1,
             gridRow: core.y - top + 1,
-            background: heatColour(theme, core.busy / busiest),
+            background: heatColour(theme, core.value / most),
           }}
-          title={`Core ${core.x},${core.y}: ${formatTime(core.busy)} busy, ${formatCount(core.zones)} zones`}
+          title={`${core.lanes.length === 0 ? "Memory" : "Core"} ${core.x},${core.y}: ${core.text}`}
           onClick={() => choose(core.key)}
         >
           <small>
             {core.x},{core.y}
           </small>
-          {formatPercent(core.busy / span)}
+          {core.text}
         </button>
       ))}
     </div>
+  );
+}
+
+/** Whom the core exchanged data with, the most first. */
+function CoreFlows({ core, flows }: { core: Core; flows: Flow[] }) {
+  const own = flows.filter(
+    ([device, fromX, fromY, toX, toY]) =>
+      device === core.device &&
+      ((fromX === core.x && fromY === core.y) || (toX === core.x && toY === core.y)),
+  );
+  if (own.length === 0) return <p class="dim">No transfers of it are known.</p>;
+  return (
+    <ul class="flows">
+      {own.slice(0, 12).map(([, fromX, fromY, toX, toY, isRead, bytes, transfers]) => (
+        <li key={`${fromX},${fromY},${toX},${toY},${isRead}`}>
+          <span>
+            {fromX},{fromY} {isRead ? "reads from" : "writes to"}{" "}
+            {toX < 0 ? "many" : `${toX},${toY}`}
+          </span>
+          <span class="number">{formatBytes(bytes)}</span>
+          <span class="number dim">{formatCount(transfers)} transfers</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** How much of a memory was in use over time. */
+function MemoryGraph({ plot }: { plot: Plot }) {
+  const data = useData();
+  const info = useStore((state) => state.info);
+  const width = 300;
+  const height = 48;
+  const answer = useAnswer(
+    () => data.plot(plot.id, { from: 0, to: traceEnd() }, width),
+    [plot.id, info?.revision],
+  );
+  const points = answer.data ?? [];
+  const most = Math.max(1, ...points.map(([, , high]) => high));
+  const x = (time: number) => (time / traceEnd()) * width;
+  const y = (value: number) => height - (value / most) * (height - 2);
+  const line = points
+    .map(([time, , high, last]) => `H${x(time)} V${y(high)} V${y(last)}`)
+    .join(" ");
+  return (
+    <figure class="memory-graph">
+      <figcaption>
+        {plot.name} <span class="dim">at most {formatBytes(most)}</span>
+      </figcaption>
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${plot.name} over time`}>
+        <path d={`M0 ${height} ${line} H${width} V${height} Z`} />
+      </svg>
+    </figure>
   );
 }
 
@@ -103,6 +197,10 @@ function CoreDetails({ core, span }: { core: Core; span: number }) {
           </span>
           <span class="number">{formatTime(lane.busy)}</span>
           <span class="number dim">{formatPercent(lane.busy / span)}</span>
+          <small class="lane-note dim">
+            {formatTime(lane.kernel)} in kernels · {formatTime(lane.waiting)} waiting
+            {lane.lost > 0 ? ` · ${formatCount(lane.lost)} lost` : ""}
+          </small>
         </button>
       ))}
     </div>
@@ -110,13 +208,14 @@ function CoreDetails({ core, span }: { core: Core; span: number }) {
 }
 
 /** How unequal the cores are: the busiest against the mean. */
-function Balance({ cores, span }: { cores: Core[]; span: number }) {
-  const busy = cores.map((core) => core.busy);
-  const mean = busy.reduce((sum, one) => sum + one, 0) / Math.max(1, busy.length);
-  const most = Math.max(...busy);
+function Balance({ cores, measure }: { cores: Core[]; measure: Measure }) {
+  const values = cores.filter((core) => core.lanes.length > 0).map((core) => core.value);
+  const mean = values.reduce((sum, one) => sum + one, 0) / Math.max(1, values.length);
+  const most = Math.max(0, ...values);
+  const text = { traffic: formatBytes, lost: formatCount }[measure as string] ?? formatPercent;
   return (
     <span class="dim">
-      {formatCount(cores.length)} cores · mean {formatPercent(mean / span)} · busiest{" "}
+      {formatCount(values.length)} cores · mean {text(mean)} · highest{" "}
       {mean > 0 ? `${(most / mean).toFixed(2)} × mean` : "–"}
     </span>
   );
@@ -129,8 +228,21 @@ export function DevicePanel() {
   const [filter, setFilter] = useState("");
   const [device, setDevice] = useState<number | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
+  const [measure, setMeasure] = useState<Measure>("busy");
+  const run = useStore((state) => state.run);
+  const plots = useStore((state) => state.plots);
   const answer = useAnswer(() => data.device(range, filter), [range, filter, info?.revision], 150);
-  const all = useMemo(() => (answer.data ? coresOf(answer.data) : []), [answer.data]);
+  const isTraffic = measure === "traffic";
+  const transfers = useAnswer(
+    () => (isTraffic ? data.transfers(run?.id ?? null) : null),
+    [isTraffic, run?.id],
+  );
+  const all = useMemo(() => {
+    const cores = answer.data ? coresOf(answer.data, measure) : [];
+    return isTraffic ? addTraffic(cores, transfers.data) : cores;
+  }, [answer.data, measure, transfers.data]);
+  const memory = plots.filter((plot) => plot.kind === "memory");
+  const measures = MEASURES.filter((one) => one !== "traffic" || info?.transfers);
   if ((info?.deviceZones ?? 0) === 0)
     return <div class="empty-table">This trace has no device lanes.</div>;
   const devices = [...new Set(all.map((core) => core.device))].sort((a, b) => a - b);
@@ -161,22 +273,44 @@ export function DevicePanel() {
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
+        <div class="segments" aria-label="What the map shows">
+          {measures.map((one) => (
+            <button key={one} class={one === measure ? "on" : ""} onClick={() => setMeasure(one)}>
+              {MEASURE_TEXTS[one].title}
+            </button>
+          ))}
+        </div>
         <RangeChip />
+        {run && (
+          <button class="chip" title="All ops" onClick={forgetRun}>
+            {runName(run)} ×
+          </button>
+        )}
         <span class="spacer" />
-        <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
-        {cores.length > 0 && <Balance cores={cores} span={span} />}
+        <Notice
+          error={answer.error ?? transfers.error}
+          isLoading={answer.isLoading && !answer.data}
+        />
+        {cores.length > 0 && <Balance cores={cores} measure={measure} />}
       </div>
       {cores.length > 0 && (
         <div class="device-body">
-          <Grid cores={cores} span={span} chosen={chosen} choose={setChosen} />
-          {core ? (
-            <CoreDetails core={core} span={span} />
-          ) : (
-            <p class="dim pad">
-              Colour and figure: the share of time in which the busiest processor of a core ran
-              zones. Click a core for its processors.
-            </p>
-          )}
+          <Grid cores={cores} chosen={chosen} choose={setChosen} />
+          <div class="device-side">
+            {core ? (
+              <>
+                <CoreDetails core={core} span={span} />
+                {isTraffic && <CoreFlows core={core} flows={transfers.data?.flows ?? []} />}
+              </>
+            ) : (
+              <p class="dim">
+                Colour and figure: {MEASURE_TEXTS[measure].about}. Click a core for its processors.
+              </p>
+            )}
+            {memory.slice(0, 6).map((plot) => (
+              <MemoryGraph key={plot.id} plot={plot} />
+            ))}
+          </div>
         </div>
       )}
     </div>

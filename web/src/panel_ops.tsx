@@ -1,11 +1,11 @@
 // The ops report: what each operation cost, what bounds it, what to try.
 
-import { useMemo, useState } from "preact/hooks";
-import type { Op, OpGroup, OpsReport } from "./api";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Op, OpGroup, OpsReport, Run } from "./api";
 import { nameColour } from "./colours";
-import { formatCount, formatPercent } from "./format";
+import { formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
-import { setState } from "./store";
+import { runName, showRun, showRunOnDevice } from "./runs";
 import { Notice, Table } from "./table";
 import type { Column } from "./table";
 
@@ -138,8 +138,26 @@ function Verdict({ report }: { report: OpsReport }) {
   );
 }
 
+/** From a row of the report to what ran for it. */
+function Kernels({ row }: { row: number }) {
+  const data = useData();
+  const answer = useAnswer(() => data.runs(row), [row]);
+  const run = answer.data?.runs[0];
+  if (!answer.data) return null;
+  if (!run) return <p class="dim">The trace has no kernels of it.</p>;
+  return (
+    <div class="button-row">
+      <button class="button" onClick={() => void showRun(data, run.op)}>
+        Show its {formatCount(run.kernels)} kernels
+      </button>
+      <button class="button" onClick={() => showRunOnDevice(run)}>
+        On the map
+      </button>
+    </div>
+  );
+}
+
 function Advice({ op }: { op: Op }) {
-  const kernels = () => setState({ tab: "device" });
   return (
     <div class="advice">
       <h3>{op.op_code}</h3>
@@ -152,9 +170,62 @@ function Advice({ op }: { op: Op }) {
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <button class="button" onClick={kernels}>
-        Show the device
-      </button>
+      <Kernels row={op.id} />
+    </div>
+  );
+}
+
+const RUN_COLUMNS: Column<Run>[] = [
+  { key: "id", title: "ID", width: "90px", value: (run) => run.id },
+  { key: "name", title: "Op", isText: true, width: "minmax(240px, 3fr)", value: runName },
+  { key: "device", title: "Device", width: "70px", value: (run) => run.device },
+  {
+    key: "time",
+    title: "Device time",
+    value: (run) => run.to - run.from,
+    show: (run) => formatTime(run.to - run.from),
+  },
+  { key: "kernels", title: "Kernels", width: "90px", value: (run) => run.kernels },
+  { key: "from", title: "Start", value: (run) => run.from, show: (run) => formatTime(run.from) },
+];
+
+/** Without a report, the runs that the trace itself knows of. */
+function Runs() {
+  const data = useData();
+  const info = useStore((state) => state.info);
+  const chosen = useStore((state) => state.run);
+  const [filter, setFilter] = useState("");
+  const answer = useAnswer(() => data.runs(null), [info?.revision]);
+  const runs = (answer.data?.runs ?? []).filter((run) =>
+    runName(run).toLowerCase().includes(filter.toLowerCase()),
+  );
+  const most = Math.max(1, ...runs.map((run) => run.to - run.from));
+  return (
+    <div class="panel-content">
+      <div class="toolbar">
+        <input
+          class="field"
+          placeholder="Filter ops"
+          aria-label="Filter ops"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+        <span class="spacer" />
+        <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
+        <span class="dim">
+          {formatCount(answer.data?.total ?? 0)} runs · no ops report: `strobe report` makes one
+        </span>
+      </div>
+      <Table
+        columns={RUN_COLUMNS}
+        rows={runs}
+        rowKey={(run) => run.op}
+        sort="time"
+        part={(run) => (run.to - run.from) / most}
+        selected={chosen?.op ?? null}
+        onSelect={(run) => void showRun(data, run.op)}
+        empty="No op is called like this."
+      />
     </div>
   );
 }
@@ -174,6 +245,11 @@ export function OpsPanel() {
     [report, filter],
   );
   const columns = useMemo(() => COLUMNS.filter((column) => isWide || !column.isOptional), [isWide]);
+  const run = useStore((state) => state.run);
+  useEffect(() => {
+    if (run?.row !== undefined) setChosen(run.row);
+  }, [run]);
+  if (!info?.ops && (info?.runs ?? 0) > 0) return <Runs />;
   if (!info?.ops)
     return (
       <div class="empty-table">

@@ -1,8 +1,9 @@
-// Search everywhere: zones, tracks, messages, in one box.
+// Search everywhere: zones and what is written on them, tracks, messages, in one box.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatTime } from "./format";
 import { useAnswer, useData } from "./hooks";
+import { jumpTo } from "./panel_find";
 import { findSource } from "./panel_stats";
 import { getState, setState, showRange } from "./store";
 import { timelineCanvas } from "./timeline";
@@ -27,6 +28,13 @@ function useHits(text: string): { hits: Hit[]; isLoading: boolean } {
       text: source[0] || "???",
       note: source[1] ? `${source[1]}:${source[2]}` : "",
       open: () => findSource(id),
+    })),
+    ...found.zones.map(({ zone, text: note }) => ({
+      key: `z${zone.track}.${zone.zone}`,
+      kind: "text",
+      text: zone.name,
+      note,
+      open: () => jumpTo(zone.track, zone.zone, zone.start, zone.end ?? zone.start),
     })),
     ...found.tracks.map((track) => ({
       key: `t${track.id}`,
@@ -86,7 +94,7 @@ export function SearchBox() {
       >
         <input
           ref={input}
-          placeholder="Search zones, tracks, messages"
+          placeholder="Search zones, their texts, tracks, messages"
           aria-label="Search"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}

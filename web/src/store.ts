@@ -1,7 +1,7 @@
 // The state of the page: what is shown, chosen and arranged. What a link should restore goes into
 // the address (see link.ts); what is a person's habit (theme, sizes) into the browser's storage.
 
-import type { Info, Loss, Plot, Range, Source, Track } from "./api";
+import type { Info, Loss, Plot, Range, Run, Source, Track } from "./api";
 
 export const TABS = ["stats", "find", "messages", "ops", "device", "flame", "info"] as const;
 export type Tab = (typeof TABS)[number];
@@ -33,11 +33,15 @@ export interface State {
   trackTotal: number;
   plots: Plot[];
   losses: Loss[];
+  locks: { id: number; name: string }[];
   /** The stretch of time on the screen. */
   view: Range;
   /** How far the tracks are scrolled, in pixels. */
   scroll: number;
   selection: ZoneRef | null;
+  /** The run of an op that is looked at, and its kernels as "track.zone". */
+  run: Run | null;
+  runZones: ReadonlySet<string>;
   range: Range | null;
   measure: Range | null;
   measuring: boolean;
@@ -81,9 +85,12 @@ let state: State = {
   trackTotal: 0,
   plots: [],
   losses: [],
+  locks: [],
   view: { from: 0, to: 1 },
   scroll: 0,
   selection: null,
+  run: null,
+  runZones: new Set(),
   range: null,
   measure: null,
   measuring: false,

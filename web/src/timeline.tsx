@@ -8,7 +8,7 @@ import { topHeight } from "./draw";
 import type { Drawn } from "./draw";
 import { formatCount, formatShortTime, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
-import { movedOrder, trackKey, trackLabel } from "./layout";
+import { movedOrder, trackKey, trackLabel, shownFrameSets } from "./layout";
 import type { Item, Layout } from "./layout";
 import { getState, setState, showRange, toggled, traceEnd } from "./store";
 import { Icon } from "./icons";
@@ -139,6 +139,17 @@ function Label({ item, y }: { item: Item; y: number }) {
       </div>
     );
   }
+  if (item.kind === "lock") {
+    return (
+      <div
+        class="label lock-label"
+        style={style}
+        title="A line: it is held. A block: held while others wait for it"
+      >
+        <span class="label-text">{item.name || "lock"}</span>
+      </div>
+    );
+  }
   const { track } = item;
   const plusMinus =
     track.uncertainty !== undefined ? `± ${formatShortTime(track.uncertainty)}` : "";
@@ -199,11 +210,13 @@ function Labels({ layout, height }: { layout: Layout; height: number }) {
 
 function itemKey(item: Item): string {
   if (item.kind === "group") return item.key;
+  if (item.kind === "lock") return `l${item.lock}`;
   return item.kind === "track" ? trackKey(item.track) : `p${item.plot.id}`;
 }
 
 function StripLabels() {
   const info = useStore((state) => state.info);
+  const frameSets = useStore((state) => shownFrameSets(state).join(","));
   const filter = useStore((state) => state.filter);
   const hidden = useStore((state) => state.hidden);
   return (
@@ -222,7 +235,13 @@ function StripLabels() {
           </button>
         )}
       </div>
-      {(info?.frameSets[0]?.count ?? 0) > 0 && <div class="strip-label">Frames</div>}
+      {frameSets.split(",").map((set) =>
+        set === "" ? null : (
+          <div key={set} class="strip-label">
+            {info?.frameSets[Number(set)]?.name || "Frames"}
+          </div>
+        ),
+      )}
       {(info?.messages ?? 0) > 0 && <div class="strip-label">Messages</div>}
     </>
   );

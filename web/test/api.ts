@@ -1,11 +1,14 @@
 // The HTTP API of `strobe view` as clients meet it: well-behaved, mistaken and hostile ones.
 
 import assert from "node:assert/strict";
+import { existsSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { readSpans } from "../src/spans";
-import { makeTrace, run, serve, STROBE } from "./harness";
+import { makeTrace, run, SCRATCH, serve, serveWith, STROBE } from "./harness";
 import type { Server } from "./harness";
 
 let trace = "";
@@ -64,7 +67,10 @@ test("statistics are those of strobe stats", async () => {
     const { sources } = await json("sources?count=20000");
     assert.equal(rows.length, expected.length);
     for (const row of expected) {
-      const ours = rows.find((one: any) => sources[one.source][0] === row.name);
+      const ours = rows.find((one: any) => {
+        const [name, , line] = sources[one.source];
+        return name === row.name && line === row.line;
+      });
       assert.deepEqual(
         [
           ours.count,
@@ -232,4 +238,28 @@ test("beyond the loopback nothing is shown without the token", async () => {
 test("a port that is taken is an error that says so", async () => {
   const { port } = new URL(server.origin);
   await assert.rejects(serve(trace, "--port", port), /ended with 1: .*cannot listen on 127.0.0.1/);
+});
+
+test("a large trace is opened from its index the next time", async () => {
+  const cache = join(SCRATCH, "cache");
+  rmSync(cache, { recursive: true, force: true });
+  const environment = { STROBE_CACHE: cache };
+  const large = makeTrace("nested", "1000000");
+  const kept = () => (existsSync(join(cache, "view")) ? readdirSync(join(cache, "view")) : []);
+  const asked = "api/zones?width=700&tracks=0&from=100000&to=90000000";
+  const read = async (server: Server, path: string) =>
+    Buffer.from(await (await fetch(server.link + path)).arrayBuffer()).toString("base64");
+  const answers: string[][] = [];
+  for (const _ of ["reads the trace", "maps the index", "after damage"]) {
+    const server = await serveWith(environment, large);
+    answers.push([await read(server, asked), await read(server, "api/stats")]);
+    while (!kept().some((name) => name.endsWith(".index"))) await delay(50);
+    const { code, errors } = await server.stop();
+    assert.equal(code, 0, errors);
+    assert.equal(/made anew/.test(errors), answers.length === 3, errors);
+    const path = join(cache, "view", kept()[0]!);
+    if (answers.length === 2) truncateSync(path, statSync(path).size - 1000);
+  }
+  assert.deepEqual(answers[1], answers[0]);
+  assert.deepEqual(answers[2], answers[0]);
 });

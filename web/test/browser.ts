@@ -15,6 +15,7 @@ export interface TestHook {
   isSettled(): boolean;
   state(): State;
   drawTimes(): number[];
+  scrollBy(pixels: number): void;
   loadedTracks(): number;
 }
 
@@ -133,6 +134,13 @@ async function difference(page: Page, a: Buffer, b: Buffer): Promise<number> {
   );
 }
 
+const WRITES_PICTURES = process.env["STROBE_TEST_WRITE"] === "1";
+
+/** A picture for the documentation of what is never the same twice. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (WRITES_PICTURES) await comparePicture(page, name);
+}
+
 /**
  * Compares the page with the picture in the documentation; with STROBE_TEST_WRITE=1 makes the
  * picture anew.
@@ -144,7 +152,7 @@ export async function comparePicture(page: Page, name: string): Promise<void> {
   await page.mouse.move(2, 2);
   await page.waitForTimeout(150);
   const now = await page.screenshot();
-  if (process.env["STROBE_TEST_WRITE"] === "1") {
+  if (WRITES_PICTURES) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, now);
     return;

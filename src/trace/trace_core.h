@@ -5,20 +5,20 @@
  * two ways: "Device: 0, Core (1,2)" and "Device: 0, Logical (0,0) Physical (1,2)". The physical
  * place is used, which both have.
  */
-#ifndef SB_VIEW_CORE_H
-#define SB_VIEW_CORE_H
+#ifndef SB_TRACE_CORE_H
+#define SB_TRACE_CORE_H
 
 #include <stdbool.h>
 
 #include "base/base.h"
 
-typedef struct view_core {
+typedef struct sb_core {
     unsigned device;
     unsigned x;
     unsigned y;
-} view_core;
+} sb_core;
 
 /* False if the name is not that of a core. */
-bool view_core_parse(sb_slice name, view_core *core);
+bool sb_core_parse(sb_slice name, sb_core *core);
 
 #endif

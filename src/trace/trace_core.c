@@ -1,4 +1,4 @@
-#include "view/view_core.h"
+#include "trace/trace_core.h"
 
 enum { LARGEST = 65535 };
 
@@ -12,7 +12,7 @@ static bool take_number(sb_slice *text, char separator, unsigned *number) {
     return true;
 }
 
-bool view_core_parse(sb_slice name, view_core *core) {
+bool sb_core_parse(sb_slice name, sb_core *core) {
     if (!sb_slice_starts_with(name, "Device: "))
         return false;
     sb_slice rest = sb_slice_after(name, sizeof "Device: " - 1);
