@@ -1,5 +1,5 @@
 # Writes files as C arrays, so that a binary carries what it needs at run time.
-#   cmake -DOUTPUT=x.c -DHEADER=x.h -DFILES="name=path;..." -P embed.cmake
+#   cmake -DOUTPUT=x.c -DHEADER=x.h -DPREFIX=device -DFILES="name=path;..." -P embed.cmake
 set(text "/* Made by cmake/embed.cmake. */\n#include \"${HEADER}\"\n\n")
 set(table "")
 set(index 0)
@@ -14,6 +14,6 @@ foreach(entry ${FILES})
   string(APPEND table "    {\"${name}\", file_${index}, sizeof file_${index}},\n")
   math(EXPR index "${index} + 1")
 endforeach()
-string(APPEND text "\nconst device_source_file device_source_files[] = {\n${table}};\n")
-string(APPEND text "const size_t device_source_file_count = ${index};\n")
+string(APPEND text "\nconst ${PREFIX}_source_file ${PREFIX}_source_files[] = {\n${table}};\n")
+string(APPEND text "const size_t ${PREFIX}_source_file_count = ${index};\n")
 file(WRITE "${OUTPUT}" "${text}")

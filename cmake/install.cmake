@@ -15,7 +15,10 @@ install(DIRECTORY examples/client DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 # compiled where they lie.
 install(TARGETS strobe_device_shared EXPORT strobe LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES examples/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(DIRECTORY examples/ops examples/tiny_gpt DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(DIRECTORY examples/cuda examples/ops examples/tiny_gpt DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
+# The library for zones in CUDA kernels, strobe::cuda.
+install(TARGETS strobe_cuda_shared EXPORT strobe LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # The names of the tools that commands stand in for.
 install(CODE "
@@ -59,7 +62,7 @@ install(FILES ${CMAKE_BINARY_DIR}/strobeConfig.cmake ${CMAKE_BINARY_DIR}/strobeC
 # Found from where the file lies, so that the installed tree can be moved.
 file(RELATIVE_PATH STROBE_PREFIX_FROM_PC
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-foreach(name strobe strobe-device)
+foreach(name strobe strobe-device strobe-cuda)
   configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

@@ -1,0 +1,124 @@
+/*
+ * cuda: zones of kernels on NVIDIA GPUs, from the GPU's memory into the recording of the program.
+ *
+ * Its interface is include/strobe/cuda_host.h; kernels include include/strobe/cuda.h. This header
+ * is what its own files share:
+ *
+ *   cuda_driver.c    the CUDA driver, loaded at run time
+ *   cuda_pool.c      chunks on the GPU: reading them, giving them back
+ *   cuda_decode.c    records to events
+ *   cuda_clock.c     clocks of SMs, the global timer, the host
+ *   cuda_sync.c      the round trips that tell the GPU's time
+ *   cuda_lanes.c     zones that nest
+ *   cuda_places.c    names, read out of modules
+ *   cuda_tracks.c    lanes into the recording
+ *   cuda_log.c       events into a CSV file
+ *   cuda_drain.c     one look at a context: all of the above
+ *   cuda_context.c   what is kept for a context
+ *   cuda_attach.c    contexts of the process, the thread that looks, the interface
+ *   cuda_options.c   variables
+ *   cuda_build.c     kernels from source, with NVRTC
+ *
+ * We live in somebody else's process: no base/memory.h, no log, no exit. What cannot be had is
+ * counted or said once.
+ */
+#ifndef SB_CUDA_CUDA_CONTEXT_H
+#define SB_CUDA_CUDA_CONTEXT_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include <strobe/cuda_host.h>
+
+#include "cuda/cuda_clock.h"
+#include "cuda/cuda_decode.h"
+#include "cuda/cuda_driver.h"
+#include "cuda/cuda_lanes.h"
+#include "cuda/cuda_places.h"
+#include "cuda/cuda_pool.h"
+#include "cuda/cuda_sync.h"
+
+typedef struct cuda_options {
+    uint32_t chunks_per_sm;
+    bool is_on_host;
+    bool is_off;
+    uint32_t every_sm, every_block, every_warp, every_launch;
+    char log[4096]; /* empty: no file */
+} cuda_options;
+
+const cuda_options *cuda_options_get(void);
+/* For tests: from a text of each variable, or NULL. False: something in them is not understood. */
+bool cuda_options_parse(cuda_options *options, const char *chunks, const char *pool,
+                        const char *sample, const char *log);
+/* One line on standard error, about what the user asked for and does not get. */
+__attribute__((format(printf, 1, 2))) void cuda_say(const char *format, ...);
+
+/* A module that records into a context. */
+typedef struct cuda_attached {
+    const void *key; /* the module's handle, or the unit */
+    cuda_address gate;
+    cuda_address missed; /* 0: it does not count */
+    struct cuda_attached *next;
+} cuda_attached;
+
+typedef struct cuda_track {
+    uint16_t context;
+    uint16_t query;
+    bool is_announced;
+    uint32_t lanes_named;
+} cuda_track;
+
+typedef struct cuda_context {
+    pthread_mutex_t lock;
+    const cuda_driver *driver;
+    cuda_context_handle handle;
+    cuda_device device;
+    char name[96];
+    cuda_pool pool;
+    cuda_clock_fit fit;
+    cuda_sync sync;
+    cuda_places places;
+    cuda_attached *modules;
+    cuda_lanes *lanes;  /* per SM */
+    cuda_track *tracks; /* per SM */
+    cuda_event *events; /* of one SM, while it is looked at */
+    size_t event_count;
+    size_t event_capacity;
+    sb_cuda_counts counts; /* told; what the GPU counts is added when asked */
+    bool is_told_of_loss;
+    bool is_recorded; /* somebody wants to see lanes */
+    bool is_dead;
+    /* Chunks that warps forgot are marked; what may still use them is being waited for; is over. */
+    enum { CUDA_RESTING, CUDA_WAITING, CUDA_WAITED } reclaim;
+    struct cuda_context *next;
+} cuda_context;
+
+/* A look: all that is known up to a moment is told. With the lock, and the context current. */
+typedef enum cuda_look {
+    CUDA_LOOK_RUNNING, /* kernels may run */
+    CUDA_LOOK_ENDED,   /* all that was launched before has ended */
+} cuda_look;
+sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error);
+
+/* Makes all that a context needs; the context must be current. Tests bring a driver of their own.
+ */
+sb_status cuda_context_open(cuda_context *context, const cuda_driver *driver,
+                            const cuda_options *options, sb_error *error);
+void cuda_context_close(cuda_context *context);
+sb_status cuda_context_add_module(cuda_context *context, const void *key, cuda_address gate,
+                                  cuda_address missed, sb_error *error);
+void cuda_context_remove_module(cuda_context *context, const void *key);
+/* Marks forgotten chunks, if nobody is at it; true: wait for all that was launched, then say so. */
+bool cuda_context_begin_reclaim(cuda_context *context);
+uint64_t cuda_context_missed(cuda_context *context);
+
+/* ---- where it goes ---- */
+
+/* Zones of an SM, by lanes. */
+cuda_lane_sink cuda_tracks_sink(cuda_context *context, uint32_t sm);
+void cuda_tracks_prepare(void);
+bool cuda_tracks_is_recording(void);
+void cuda_log_event(cuda_context *context, const cuda_event *event);
+void cuda_log_flush(void);
+
+#endif

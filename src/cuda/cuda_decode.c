@@ -1,0 +1,261 @@
+#include "cuda/cuda_decode.h"
+
+enum { SLOTS = SB_CUDA_CHUNK_SLOTS };
+
+#define PLACE_MASK ((UINT64_C(1) << SB_CUDA_KIND_SHIFT) - 1)
+
+static sb_cuda_kind kind_of(const sb_cuda_record *record) {
+    return (sb_cuda_kind)(record->word[0] >> SB_CUDA_KIND_SHIFT);
+}
+
+static bool is_zone(sb_cuda_kind kind) {
+    return kind == SB_CUDA_ZONE || kind == SB_CUDA_MAIN || kind == SB_CUDA_SPAN;
+}
+
+static bool is_complete(const sb_cuda_record *record) {
+    switch (kind_of(record)) {
+    case SB_CUDA_NOTHING:
+        return false;
+    case SB_CUDA_ZONE:
+    case SB_CUDA_MAIN:
+    case SB_CUDA_SPAN:
+        return record->word[2] != 0;
+    case SB_CUDA_DATA:
+    case SB_CUDA_EVENT:
+        return record->word[3] != 0;
+    /* Somebody may still add to it, unless he has left: see done_slots. */
+    case SB_CUDA_SUM:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static uint32_t sm_of(const sb_cuda_record *warp) {
+    return (uint32_t)(warp->word[0] >> 32) & 0xFFFF;
+}
+
+bool cuda_decode_sm(const sb_cuda_record *records, uint32_t *sm) {
+    *sm = sm_of(&records[0]);
+    return kind_of(&records[0]) == SB_CUDA_WARP;
+}
+
+static uint32_t used_slots(const sb_cuda_record *records) {
+    if (kind_of(&records[SLOTS - 1]) != SB_CUDA_NOTHING)
+        return SLOTS;
+    const uint64_t state = records[0].word[3];
+    if (kind_of(&records[0]) != SB_CUDA_WARP || (state & SB_CUDA_RETIRED) == 0)
+        return 0;
+    const uint32_t used = state & 0xFF;
+    return used < SLOTS ? used : SLOTS;
+}
+
+/* The slots of owners that have left. */
+static uint64_t done_slots(const sb_cuda_record *records) {
+    uint64_t done = 0;
+    uint32_t first = 0; /* of an owner */
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        if (kind_of(&records[slot]) == SB_CUDA_WARP)
+            first = slot;
+        if (kind_of(&records[slot]) == SB_CUDA_DONE)
+            done |= (UINT64_C(2) << slot) - (UINT64_C(1) << first);
+    }
+    return done;
+}
+
+cuda_chunk_state cuda_decode_state(const sb_cuda_record *records) {
+    cuda_chunk_state state = {.used = used_slots(records)};
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const sb_cuda_kind kind = kind_of(&records[slot]);
+        if (kind == SB_CUDA_WARP)
+            state.owner_slot = slot;
+        if (kind == SB_CUDA_WARP || kind == SB_CUDA_DONE)
+            state.is_done = kind == SB_CUDA_DONE;
+    }
+    const uint64_t done = done_slots(records);
+    state.is_complete = state.used > 0;
+    for (uint32_t slot = 0; slot < state.used; slot++) {
+        const bool is_final_sum = kind_of(&records[slot]) == SB_CUDA_SUM && (done >> slot & 1) != 0;
+        state.is_complete = state.is_complete && (is_final_sum || is_complete(&records[slot]));
+    }
+    return state;
+}
+
+/* ---- clocks ---- */
+
+/* Does the record say what time it is on both clocks, and is it new? */
+static bool is_anchor(const sb_cuda_record *record, const cuda_chunk *chunk, uint32_t slot,
+                      uint64_t *clock, uint64_t *timer) {
+    const sb_cuda_kind kind = kind_of(record);
+    if (kind == SB_CUDA_ANCHOR) {
+        *clock = record->word[1];
+        *timer = record->word[2];
+        return true;
+    }
+    *clock = record->word[2];
+    *timer = record->word[3];
+    return (kind == SB_CUDA_ZONE || kind == SB_CUDA_MAIN) && is_complete(record) &&
+           (chunk->ended >> slot & 1) == 0;
+}
+
+void cuda_decode_range(const sb_cuda_record *records, const cuda_chunk *chunk, uint64_t *first,
+                       uint64_t *last) {
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        uint64_t clock;
+        uint64_t timer;
+        /* An anchor that was told of is old: others say more about now. */
+        if (!is_anchor(&records[slot], chunk, slot, &clock, &timer) ||
+            (chunk->ended >> slot & 1) != 0)
+            continue;
+        if (timer < *first)
+            *first = timer;
+        if (timer > *last)
+            *last = timer;
+    }
+}
+
+void cuda_decode_anchors(const sb_cuda_record *records, const cuda_chunk *chunk,
+                         cuda_clock_fit *fit) {
+    uint32_t sm = UINT32_MAX;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        uint64_t clock;
+        uint64_t timer;
+        if (kind_of(&records[slot]) == SB_CUDA_WARP)
+            sm = sm_of(&records[slot]);
+        if (sm != UINT32_MAX && is_anchor(&records[slot], chunk, slot, &clock, &timer))
+            cuda_fit_add(fit, sm, clock, timer);
+    }
+}
+
+/* ---- events ---- */
+
+static cuda_owner owner_of(const sb_cuda_record *warp, const sb_cuda_record *anchor) {
+    const uint64_t block = warp->word[2];
+    return (cuda_owner){
+        .launch = warp->word[1],
+        .block = {(uint32_t)block, (uint32_t)(block >> 32) & 0xFFFF, (uint32_t)(block >> 48)},
+        .warp = (uint32_t)warp->word[0] & 0xFFFF,
+        .sm = sm_of(warp),
+        .program = anchor != NULL ? (uint32_t)anchor->word[3] : 0,
+    };
+}
+
+typedef struct look {
+    cuda_chunk *chunk;
+    const cuda_clock_fit *fit;
+    int64_t until;
+    uint64_t final_sums; /* slots */
+    uint64_t record;     /* of slot 0 */
+    cuda_event_sink sink;
+    void *sink_context;
+} look;
+
+static bool end_time(const look *at, const sb_cuda_record *record, uint32_t sm, int64_t *time) {
+    const uint64_t said = record->word[3];
+    if (kind_of(record) == SB_CUDA_SPAN && (said & SB_CUDA_ON_SM) != 0)
+        sm = (uint32_t)(said & 0xFFFF);
+    return cuda_fit_convert(at->fit, sm, record->word[2], time);
+}
+
+static void tell_zone(const look *at, const sb_cuda_record *record, uint32_t slot,
+                      cuda_event *event) {
+    const uint64_t bit = UINT64_C(1) << slot;
+    int64_t begin;
+    int64_t end = CUDA_FOREVER;
+    if (!cuda_fit_convert(at->fit, event->owner.sm, record->word[1], &begin) || begin > at->until)
+        return;
+    if (is_complete(record) && !end_time(at, record, event->owner.sm, &end))
+        return;
+    /* Longer than nothing, so that its end comes behind its start in every order. */
+    if (end <= begin)
+        end = begin + 1;
+    event->is_main = kind_of(record) == SB_CUDA_MAIN;
+    event->begin = begin;
+    event->value = is_complete(record) ? record->word[2] - record->word[1] : 0;
+    if ((at->chunk->begun & bit) == 0) {
+        const bool is_span = kind_of(record) == SB_CUDA_SPAN;
+        if (is_span && end > at->until)
+            return;
+        event->kind = is_span ? CUDA_WHOLE_SPAN : CUDA_BEGIN;
+        event->time = begin;
+        event->end = end;
+        at->chunk->begun |= bit;
+        at->sink(at->sink_context, event);
+        if (is_span)
+            at->chunk->ended |= bit;
+    }
+    if ((at->chunk->begun & bit) != 0 && (at->chunk->ended & bit) == 0 && end <= at->until &&
+        end != CUDA_FOREVER) {
+        event->kind = CUDA_END;
+        event->time = end;
+        event->end = end;
+        at->chunk->ended |= bit;
+        at->sink(at->sink_context, event);
+    }
+}
+
+static void tell_other(const look *at, const sb_cuda_record *record, uint32_t slot,
+                       cuda_event *event) {
+    const uint64_t bit = UINT64_C(1) << slot;
+    const sb_cuda_kind kind = kind_of(record);
+    const bool is_ready = kind == SB_CUDA_SUM ? (at->final_sums & bit) != 0 : is_complete(record);
+    if ((at->chunk->ended & bit) != 0 || !is_ready)
+        return;
+    if (!cuda_fit_convert(at->fit, event->owner.sm, record->word[1], &event->time) ||
+        event->time > at->until)
+        return;
+    event->kind = kind == SB_CUDA_SUM ? CUDA_SUM : kind == SB_CUDA_DATA ? CUDA_DATA : CUDA_NUMBER;
+    event->end = event->time;
+    event->is_main = false;
+    event->value = record->word[2];
+    event->times = kind == SB_CUDA_SUM ? record->word[3] : 0;
+    at->chunk->begun |= bit;
+    at->chunk->ended |= bit;
+    at->sink(at->sink_context, event);
+}
+
+void cuda_decode_events(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
+                        const cuda_clock_fit *fit, int64_t until, bool with_sums,
+                        cuda_event_sink sink, void *context) {
+    const uint64_t final_sums = with_sums ? UINT64_MAX : done_slots(records);
+    const look at = {chunk, fit, until, final_sums, (uint64_t)number * SLOTS, sink, context};
+    cuda_event event = {0};
+    bool is_owned = false;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const sb_cuda_record *record = &records[slot];
+        const sb_cuda_kind kind = kind_of(record);
+        if (kind == SB_CUDA_WARP) {
+            const bool has_anchor =
+                slot + 1 < SLOTS && kind_of(&records[slot + 1]) == SB_CUDA_ANCHOR;
+            event.owner = owner_of(record, has_anchor ? &records[slot + 1] : NULL);
+            is_owned = true;
+        }
+        if (kind == SB_CUDA_WARP || kind == SB_CUDA_ANCHOR || kind == SB_CUDA_DONE)
+            chunk->ended |= UINT64_C(1) << slot;
+        if (!is_owned)
+            continue;
+        event.record = at.record + slot;
+        event.place = record->word[0] & PLACE_MASK;
+        if (is_zone(kind))
+            tell_zone(&at, record, slot, &event);
+        else if (kind == SB_CUDA_DATA || kind == SB_CUDA_EVENT || kind == SB_CUDA_SUM)
+            tell_other(&at, record, slot, &event);
+    }
+}
+
+void cuda_decode_abandon(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
+                         int64_t time, cuda_event_sink sink, void *context) {
+    cuda_event event = {.kind = CUDA_END, .time = time + 1, .end = time + 1};
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const uint64_t bit = UINT64_C(1) << slot;
+        if (kind_of(&records[slot]) == SB_CUDA_WARP)
+            event.owner = owner_of(&records[slot], NULL);
+        if ((chunk->begun & ~chunk->ended & bit) == 0)
+            continue;
+        event.record = (uint64_t)number * SLOTS + slot;
+        event.place = records[slot].word[0] & PLACE_MASK;
+        event.is_main = kind_of(&records[slot]) == SB_CUDA_MAIN;
+        chunk->ended |= bit;
+        sink(context, &event);
+    }
+}

@@ -1,0 +1,159 @@
+/*
+ * One look at a context: copy what is taken, fit clocks, tell what is new, give chunks back.
+ */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "cuda/cuda_context.h"
+
+/* Kernels that run write while we look. What is older than this was written before. */
+#define SETTLED_NS 200000
+/* What has ended is told even if clocks are off by a little. */
+#define SLACK_NS 1000000
+
+/* A chunk in which nothing happens is looked at every 2^IDLE_MOST-th time. */
+enum { IDLE_MOST = 5 };
+
+static void fit_clocks(cuda_context *context) {
+    const cuda_pool *pool = &context->pool;
+    uint64_t first = UINT64_MAX;
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < pool->chunk_count; i++)
+        if (cuda_pool_is_copied(pool, i))
+            cuda_decode_range(cuda_pool_records(pool, i), &pool->chunks[i].told, &first, &last);
+    cuda_fit_begin(&context->fit, first <= last ? first : 0, last);
+    for (uint32_t i = 0; i < pool->chunk_count; i++)
+        if (cuda_pool_is_copied(pool, i))
+            cuda_decode_anchors(cuda_pool_records(pool, i), &pool->chunks[i].told, &context->fit);
+    cuda_fit_finish(&context->fit);
+}
+
+static void count_event(cuda_context *context, const cuda_event *event) {
+    if (event->kind == CUDA_BEGIN || event->kind == CUDA_WHOLE_SPAN)
+        context->counts.zones++;
+    else if (event->kind != CUDA_END)
+        context->counts.others++;
+}
+
+static void take_event(void *of, const cuda_event *event) {
+    cuda_context *context = of;
+    count_event(context, event);
+    cuda_log_event(context, event);
+    if (!context->is_recorded)
+        return;
+    if (context->event_count == context->event_capacity) {
+        const size_t capacity = context->event_capacity == 0 ? 4096 : 2 * context->event_capacity;
+        cuda_event *grown = realloc(context->events, capacity * sizeof *grown);
+        if (grown == NULL)
+            return;
+        context->events = grown;
+        context->event_capacity = capacity;
+    }
+    context->events[context->event_count++] = *event;
+}
+
+static void tell_chunk(cuda_context *context, uint32_t number, int64_t until, bool is_over) {
+    cuda_pool_chunk *chunk = &context->pool.chunks[number];
+    const sb_cuda_record *records = cuda_pool_records(&context->pool, number);
+    const cuda_chunk before = chunk->told;
+    cuda_decode_events(records, &chunk->told, number, &context->fit, until, is_over, take_event,
+                       context);
+    if (is_over)
+        cuda_decode_abandon(records, &chunk->told, number, until, take_event, context);
+    if (chunk->told.begun != before.begun || chunk->told.ended != before.ended)
+        chunk->idle = 0;
+    else if (chunk->idle < IDLE_MOST)
+        chunk->idle++;
+}
+
+/* Chunks by the SM that wrote them: one may have taken another's. */
+static void tell_sm(cuda_context *context, uint32_t sm, const uint32_t *chunks, size_t count,
+                    int64_t until) {
+    context->event_count = 0;
+    context->is_recorded = cuda_tracks_is_recording();
+    for (size_t i = 0; i < count; i++)
+        tell_chunk(context, chunks[i], until,
+                   context->is_dead || context->pool.chunks[chunks[i]].is_forgotten);
+    const cuda_lane_sink sink = cuda_tracks_sink(context, sm);
+    cuda_lanes_put(&context->lanes[sm], context->events, context->event_count, &sink);
+}
+
+/* Taken chunks, sorted by SM: starts[sm] is where those of an SM begin. False: no memory. */
+static bool sort_chunks(const cuda_context *context, uint32_t **sorted, uint32_t **starts) {
+    const cuda_pool *pool = &context->pool;
+    const uint32_t sms = pool->options.sm_count;
+    uint32_t sm;
+    *sorted = calloc(pool->chunk_count, sizeof **sorted);
+    *starts = calloc(sms + 2, sizeof **starts);
+    if (*sorted == NULL || *starts == NULL)
+        return false;
+    for (uint32_t i = 0; i < pool->chunk_count; i++)
+        if (cuda_pool_is_copied(pool, i) && cuda_decode_sm(cuda_pool_records(pool, i), &sm) &&
+            sm < sms)
+            (*starts)[sm + 2]++;
+    for (uint32_t i = 2; i < sms + 2; i++)
+        (*starts)[i] += (*starts)[i - 1];
+    for (uint32_t i = 0; i < pool->chunk_count; i++)
+        if (cuda_pool_is_copied(pool, i) && cuda_decode_sm(cuda_pool_records(pool, i), &sm) &&
+            sm < sms)
+            (*sorted)[(*starts)[sm + 1]++] = i;
+    return true;
+}
+
+static void tell(cuda_context *context, int64_t until) {
+    uint32_t *sorted = NULL;
+    uint32_t *starts = NULL;
+    if (sort_chunks(context, &sorted, &starts))
+        for (uint32_t sm = 0; sm < context->pool.options.sm_count; sm++)
+            tell_sm(context, sm, sorted + starts[sm], starts[sm + 1] - starts[sm], until);
+    free(sorted);
+    free(starts);
+}
+
+static void warn_of_loss(cuda_context *context) {
+    if (context->pool.lost == 0 || context->is_told_of_loss)
+        return;
+    context->is_told_of_loss = true;
+    cuda_say("GPU %d: zones find no room and are lost, and counted; record fewer "
+             "(STROBE_CUDA_SAMPLE) or give more memory (STROBE_CUDA_CHUNKS, now %u)",
+             context->device, context->pool.options.chunks_per_sm);
+}
+
+sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
+    cuda_pool *pool = &context->pool;
+    if (context->is_dead)
+        return SB_OK;
+    const bool is_fresh = pool->taken_count > 0 || look == CUDA_LOOK_ENDED;
+    /* A GPU that has nothing else to do answers at once. */
+    if (look == CUDA_LOOK_ENDED && !cuda_sync_is_known(&context->sync))
+        context->sync.last_ns = 0;
+    if (is_fresh || !cuda_sync_is_known(&context->sync))
+        (void)cuda_sync_follow(&context->sync, context->driver,
+                               NULL); /* if it fails, so does what follows */
+    const int64_t asked = sb_clock_ns();
+    sb_error failure = {0};
+    const bool looks_at_all = look == CUDA_LOOK_ENDED || context->reclaim == CUDA_WAITED;
+    const sb_status copied = cuda_pool_copy(pool, looks_at_all, &failure);
+    if (copied != SB_OK) {
+        context->is_dead = true;
+        cuda_say("GPU %d: %s; zones that were not read yet are lost, except with "
+                 "STROBE_CUDA_POOL=host",
+                 context->device, failure.message);
+    }
+    warn_of_loss(context);
+    if (pool->taken_count == 0 && copied == SB_OK)
+        return SB_OK;
+    /* Without the GPU's time nothing can be placed; it is asked again at the next look. */
+    if (!cuda_sync_is_known(&context->sync))
+        return SB_OK;
+    const int64_t settled = asked + (look == CUDA_LOOK_ENDED ? SLACK_NS : -SETTLED_NS);
+    fit_clocks(context);
+    if (context->reclaim == CUDA_WAITED)
+        cuda_pool_sweep(pool);
+    tell(context, cuda_sync_timer(&context->sync.line, settled));
+    cuda_log_flush();
+    if (context->reclaim == CUDA_WAITED)
+        context->reclaim = CUDA_RESTING;
+    return copied == SB_OK ? cuda_pool_recycle(pool, error)
+                           : sb_error_set(error, copied, "%s", failure.message);
+}

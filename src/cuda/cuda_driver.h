@@ -1,0 +1,113 @@
+/*
+ * The CUDA driver and the run-time compiler, loaded when they are first wanted: Strobe is built
+ * without CUDA's headers and runs where there is no GPU.
+ *
+ * A cuda_driver is a table of the driver's functions under our names. Tests fill one with functions
+ * of their own. Calls return 0 or one of the driver's numbers.
+ */
+#ifndef SB_CUDA_CUDA_DRIVER_H
+#define SB_CUDA_CUDA_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <strobe/error.h>
+
+typedef int cuda_device;
+typedef struct cuda_opaque_context *cuda_context_handle;
+typedef struct cuda_opaque_stream *cuda_stream;
+typedef struct cuda_opaque_module *cuda_module_handle;
+typedef struct cuda_opaque_function *cuda_function;
+/* An address on the GPU. */
+typedef unsigned long long cuda_address;
+
+enum {
+    CUDA_STREAM_NON_BLOCKING = 1, /* work of the default stream is not waited for */
+    CUDA_HOST_MAPPED = 3,         /* for all contexts, with an address on the GPU */
+    CUDA_CAPTURE_RELAXED = 2,     /* what this thread does is no part of others' graphs */
+    CUDA_ERROR_NOT_FOUND = 500,
+    CUDA_ERROR_NOT_READY = 600,
+    /* Attributes of devices. */
+    CUDA_CLOCK_KHZ = 13,
+    CUDA_SM_COUNT = 16,
+    CUDA_MEMORY_KHZ = 36,
+    CUDA_MEMORY_BITS = 37,
+    CUDA_MAJOR = 75,
+    CUDA_MINOR = 76,
+    /* Attributes of functions. */
+    CUDA_FUNCTION_SHARED = 1,
+    CUDA_FUNCTION_LOCAL = 3,
+    CUDA_FUNCTION_REGISTERS = 4,
+};
+
+/* X(member, symbol, parameters) */
+#define CUDA_DRIVER_FUNCTIONS(X)                                                                 \
+    X(init, "cuInit", (unsigned flags))                                                          \
+    X(error_text, "cuGetErrorString", (int error, const char **text))                            \
+    X(device_count, "cuDeviceGetCount", (int *count))                                            \
+    X(device_get, "cuDeviceGet", (cuda_device * device, int ordinal))                            \
+    X(device_name, "cuDeviceGetName", (char *name, int size, cuda_device device))                \
+    X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, cuda_device device)) \
+    X(device_memory, "cuDeviceTotalMem_v2", (size_t * bytes, cuda_device device))                \
+    X(primary_state, "cuDevicePrimaryCtxGetState",                                               \
+      (cuda_device device, unsigned *flags, int *is_active))                                     \
+    X(primary_retain, "cuDevicePrimaryCtxRetain",                                                \
+      (cuda_context_handle * context, cuda_device device))                                       \
+    X(primary_release, "cuDevicePrimaryCtxRelease_v2", (cuda_device device))                     \
+    X(context_get, "cuCtxGetCurrent", (cuda_context_handle * context))                           \
+    X(context_set, "cuCtxSetCurrent", (cuda_context_handle context))                             \
+    X(context_device, "cuCtxGetDevice", (cuda_device * device))                                  \
+    X(context_wait, "cuCtxSynchronize", (void))                                                  \
+    X(capture_mode, "cuThreadExchangeStreamCaptureMode", (int *mode))                            \
+    X(allocate, "cuMemAlloc_v2", (cuda_address * address, size_t size))                          \
+    X(free, "cuMemFree_v2", (cuda_address address))                                              \
+    X(host_allocate, "cuMemHostAlloc", (void **address, size_t size, unsigned flags))            \
+    X(host_free, "cuMemFreeHost", (void *address))                                               \
+    X(host_address, "cuMemHostGetDevicePointer_v2",                                              \
+      (cuda_address * address, void *host, unsigned flags))                                      \
+    X(copy_to_host, "cuMemcpyDtoHAsync_v2",                                                      \
+      (void *to, cuda_address from, size_t size, cuda_stream stream))                            \
+    X(copy_to_gpu, "cuMemcpyHtoDAsync_v2",                                                       \
+      (cuda_address to, const void *from, size_t size, cuda_stream stream))                      \
+    X(stream_create, "cuStreamCreate", (cuda_stream * stream, unsigned flags))                   \
+    X(stream_destroy, "cuStreamDestroy_v2", (cuda_stream stream))                                \
+    X(stream_wait, "cuStreamSynchronize", (cuda_stream stream))                                  \
+    X(stream_query, "cuStreamQuery", (cuda_stream stream))                                       \
+    X(stream_write, "cuStreamWriteValue32_v2",                                                   \
+      (cuda_stream stream, cuda_address address, uint32_t value, unsigned flags))                \
+    X(module_load, "cuModuleLoadData", (cuda_module_handle * module, const void *image))         \
+    X(module_unload, "cuModuleUnload", (cuda_module_handle module))                              \
+    X(module_global, "cuModuleGetGlobal_v2",                                                     \
+      (cuda_address * address, size_t * size, cuda_module_handle module, const char *name))      \
+    X(module_function, "cuModuleGetFunction",                                                    \
+      (cuda_function * function, cuda_module_handle module, const char *name))                   \
+    X(function_attribute, "cuFuncGetAttribute",                                                  \
+      (int *value, int attribute, cuda_function function))                                       \
+    X(launch, "cuLaunchKernel",                                                                  \
+      (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                \
+       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,              \
+       cuda_stream stream, void **arguments, void **extra))
+
+#define CUDA_MEMBER(member, symbol, parameters) \
+    int(*member) parameters; // NOLINT(bugprone-macro-parentheses)
+typedef struct cuda_driver {
+    CUDA_DRIVER_FUNCTIONS(CUDA_MEMBER)
+} cuda_driver;
+#undef CUDA_MEMBER
+
+/* A function of a library, and where its address goes in a table. */
+typedef struct cuda_symbol {
+    const char *name;
+    size_t offset;
+} cuda_symbol;
+
+/* Fills a table; the name of the first function that the library does not have, or NULL. */
+const char *cuda_find_symbols(void *library, const cuda_symbol *symbols, size_t count, void *table);
+
+/* The driver of this machine. Without one, one sentence says so. */
+sb_status cuda_driver_load(const cuda_driver **driver, sb_error *error);
+/* What a number of the driver's means: fills *error and returns SB_ERR_DEVICE; SB_OK for 0. */
+sb_status cuda_check(const cuda_driver *driver, int result, const char *what, sb_error *error);
+
+#endif

@@ -1,0 +1,156 @@
+#include "cuda/cuda_sync.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* Questions of a session, and how many of the answers are kept. */
+enum { ROUNDS = 64, KEPT_OF_SESSION = 16 };
+/* How long the kernel waits for questions and the host for an answer, ns. */
+#define PATIENCE_NS 20000000
+/* Between sessions: the first ones follow each other sooner. */
+#define PAUSE_NS 500000000
+#define FIRST_PAUSE_NS 50000000
+
+/* On lines of the cache of their own. */
+typedef struct cuda_sync_box {
+    uint32_t question;
+    uint32_t unused[31];
+    uint32_t answer;
+    uint32_t unused_too;
+    uint64_t timer;
+} cuda_sync_box;
+
+/* Answers the questions first + 1 to first + rounds, or leaves when it has waited long enough. */
+static const char kernel_text[] =
+    ".version 6.4\n"
+    ".target sm_70\n"
+    ".address_size 64\n"
+    ".visible .entry strobe_sync(.param .u64 box, .param .u32 first, .param .u32 rounds)\n"
+    "{\n"
+    "    .reg .pred %late, %same, %more;\n"
+    "    .reg .b32 %number, %last, %asked;\n"
+    "    .reg .b64 %box, %begin, %now, %waited;\n"
+    "    ld.param.u64 %box, [box];\n"
+    "    ld.param.u32 %number, [first];\n"
+    "    ld.param.u32 %last, [rounds];\n"
+    "    add.u32 %last, %last, %number;\n"
+    "    mov.u64 %begin, %globaltimer;\n"
+    "next:\n"
+    "    add.u32 %number, %number, 1;\n"
+    "ask:\n"
+    "    mov.u64 %now, %globaltimer;\n"
+    "    sub.u64 %waited, %now, %begin;\n"
+    "    setp.gt.u64 %late, %waited, 20000000;\n"
+    "    @%late bra leave;\n"
+    "    ld.volatile.global.u32 %asked, [%box];\n"
+    "    setp.eq.u32 %same, %asked, %number;\n"
+    "    @!%same bra ask;\n"
+    "    mov.u64 %now, %globaltimer;\n"
+    "    st.volatile.global.u64 [%box+136], %now;\n"
+    "    membar.sys;\n"
+    "    st.volatile.global.u32 [%box+128], %number;\n"
+    "    setp.lt.u32 %more, %number, %last;\n"
+    "    @%more bra next;\n"
+    "leave:\n"
+    "    ret;\n"
+    "}\n";
+
+sb_status cuda_sync_open(cuda_sync *sync, const cuda_driver *driver, sb_error *error) {
+    _Static_assert(offsetof(cuda_sync_box, answer) == 128, "as the kernel has it");
+    _Static_assert(offsetof(cuda_sync_box, timer) == 136, "as the kernel has it");
+    *sync = (cuda_sync){0};
+    const char *what = "the GPU's clock cannot be read";
+    SB_TRY(cuda_check(driver, driver->stream_create(&sync->stream, CUDA_STREAM_NON_BLOCKING), what,
+                      error));
+    SB_TRY(cuda_check(driver, driver->module_load(&sync->module, kernel_text), what, error));
+    SB_TRY(cuda_check(driver, driver->module_function(&sync->kernel, sync->module, "strobe_sync"),
+                      what, error));
+    void *box = NULL;
+    SB_TRY(cuda_check(driver, driver->host_allocate(&box, sizeof *sync->box, CUDA_HOST_MAPPED),
+                      what, error));
+    memset(box, 0, sizeof *sync->box);
+    sync->box = box;
+    return cuda_check(driver, driver->host_address(&sync->box_address, box, 0), what, error);
+}
+
+void cuda_sync_close(cuda_sync *sync, const cuda_driver *driver) {
+    if (sync->box != NULL)
+        driver->host_free(sync->box);
+    if (sync->module != NULL)
+        driver->module_unload(sync->module);
+    if (sync->stream != NULL)
+        driver->stream_destroy(sync->stream);
+    *sync = (cuda_sync){0};
+}
+
+/* One question. False: nobody answered in time. */
+static bool ask(cuda_sync *sync, uint32_t number, cuda_sync_sample *sample) {
+    sample->sent_ns = sb_clock_ns();
+    __atomic_store_n(&sync->box->question, number, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&sync->box->answer, __ATOMIC_ACQUIRE) != number)
+        if (sb_clock_ns() - sample->sent_ns > PATIENCE_NS)
+            return false;
+    sample->answered_ns = sb_clock_ns();
+    sample->timer = __atomic_load_n(&sync->box->timer, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* The oldest make room. */
+static void keep(cuda_sync *sync, const cuda_sync_sample *samples, size_t count) {
+    const size_t room = CUDA_SYNC_KEPT - sync->kept_count;
+    if (room < count) {
+        memmove(sync->kept, sync->kept + (count - room),
+                (sync->kept_count - (count - room)) * sizeof *samples);
+        sync->kept_count -= count - room;
+    }
+    memcpy(sync->kept + sync->kept_count, samples, count * sizeof *samples);
+    sync->kept_count += count;
+}
+
+static int compare_sent(const void *a, const void *b) {
+    const int64_t left = ((const cuda_sync_sample *)a)->sent_ns;
+    const int64_t right = ((const cuda_sync_sample *)b)->sent_ns;
+    return (left > right) - (left < right);
+}
+
+sb_status cuda_sync_follow(cuda_sync *sync, const cuda_driver *driver, sb_error *error) {
+    const int64_t now = sb_clock_ns();
+    const int64_t pause = sync->sessions < 4 ? FIRST_PAUSE_NS : PAUSE_NS;
+    if (sync->last_ns != 0 && now - sync->last_ns < pause)
+        return SB_OK;
+    /* The last kernel may not even have begun. */
+    if (driver->stream_query(sync->stream) == CUDA_ERROR_NOT_READY)
+        return SB_OK;
+    sync->last_ns = now;
+    uint32_t first = sync->asked;
+    uint32_t rounds = ROUNDS;
+    void *arguments[] = {&sync->box_address, &first, &rounds};
+    SB_TRY(cuda_check(
+        driver, driver->launch(sync->kernel, 1, 1, 1, 1, 1, 1, 0, sync->stream, arguments, NULL),
+        "the GPU's clock cannot be read", error));
+    sync->asked += ROUNDS;
+    cuda_sync_sample samples[ROUNDS];
+    size_t count = 0;
+    while (count < ROUNDS && ask(sync, first + 1 + (uint32_t)count, &samples[count]))
+        count++;
+    /* The first answers wait for the kernel to begin. */
+    if (count < KEPT_OF_SESSION)
+        return SB_OK;
+    sync->sessions++;
+    const cuda_sync_line now_line = cuda_sync_fit(samples, count); /* the quickest first */
+    /* How far off the last line had become says more than how well it fitted. */
+    double drifted = 0;
+    if (cuda_sync_is_known(sync))
+        drifted = fabs((double)(cuda_sync_host(&sync->line, (int64_t)now_line.timer_mean) -
+                                now_line.host_mean));
+    keep(sync, samples, KEPT_OF_SESSION);
+    cuda_sync_sample all[CUDA_SYNC_KEPT];
+    memcpy(all, sync->kept, sync->kept_count * sizeof *all);
+    sync->line = cuda_sync_fit(all, sync->kept_count);
+    sync->line.error_ns += drifted;
+    qsort(sync->kept, sync->kept_count, sizeof *sync->kept, compare_sent);
+    return SB_OK;
+}

@@ -1,0 +1,37 @@
+/*
+ * The global timer of a GPU on the host's clock: a kernel of one thread answers questions of the
+ * host over mapped memory, each with the time it reads. Asked again every few seconds while kernels
+ * record, so that drift is followed. A GPU that is too busy to answer is asked later.
+ */
+#ifndef SB_CUDA_CUDA_SYNC_H
+#define SB_CUDA_CUDA_SYNC_H
+
+#include "cuda/cuda_clock.h"
+#include "cuda/cuda_driver.h"
+
+enum { CUDA_SYNC_KEPT = 256 };
+
+typedef struct cuda_sync {
+    cuda_stream stream;
+    cuda_module_handle module;
+    cuda_function kernel;
+    struct cuda_sync_box *box; /* mapped */
+    cuda_address box_address;
+    uint32_t asked; /* questions so far */
+    cuda_sync_sample kept[CUDA_SYNC_KEPT];
+    size_t kept_count;
+    int64_t last_ns; /* when it was last asked */
+    uint32_t sessions;
+    cuda_sync_line line;
+} cuda_sync;
+
+sb_status cuda_sync_open(cuda_sync *sync, const cuda_driver *driver, sb_error *error);
+void cuda_sync_close(cuda_sync *sync, const cuda_driver *driver);
+/* Asks, if it is time; keeps the quickest answers and fits the line anew. */
+sb_status cuda_sync_follow(cuda_sync *sync, const cuda_driver *driver, sb_error *error);
+
+static inline bool cuda_sync_is_known(const cuda_sync *sync) {
+    return sync->line.used > 0;
+}
+
+#endif

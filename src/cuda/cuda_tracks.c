@@ -1,0 +1,109 @@
+/*
+ * Zones of a GPU in the recording of the program: a device context for each SM.
+ */
+#include <string.h>
+
+#include <strobe/strobe.h>
+
+#include "base/base.h"
+#include "cuda/cuda_context.h"
+
+/* Numbers of contexts are counted down from the end, away from those of the program itself. */
+enum { CONTEXT_LAST = 255, CONTEXTS = 250, NO_CONTEXT = 0 };
+
+void cuda_tracks_prepare(void) {
+    sb_client_start(&(sb_client_options){.size = sizeof(sb_client_options)});
+}
+
+static uint32_t session_now(void) {
+    return (uint32_t)__atomic_load_n(&sb_client_state, __ATOMIC_RELAXED);
+}
+
+bool cuda_tracks_is_recording(void) {
+    return session_now() != 0;
+}
+
+static void announce(cuda_context *context, uint32_t sm) {
+    static uint32_t used;
+    cuda_track *track = &context->tracks[sm];
+    track->is_announced = true;
+    const uint32_t number = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
+    if (number >= CONTEXTS) {
+        if (number == CONTEXTS)
+            cuda_say("zones of some SMs are not in the recording: readers know %d contexts",
+                     CONTEXTS);
+        return;
+    }
+    track->context = (uint16_t)(CONTEXT_LAST - number);
+    char name[160];
+    const int size = snprintf(name, sizeof name, "%s %d, SM %u, \u00B1%.0f ns", context->name,
+                              context->device, sm, context->sync.line.error_ns);
+    sb_gpu_context(track->context, SB_GPU_CUDA, sb_clock_ns(), 1.0F, 0, 0);
+    sb_gpu_context_name(track->context, name, (size_t)size);
+}
+
+/* What tells the lanes of all SMs apart. */
+static uint32_t code_of(const cuda_context *context, uint32_t sm, uint32_t lane) {
+    return (uint32_t)context->device << 24 | sm << 8 | lane;
+}
+
+static void name_lanes(cuda_context *context, uint32_t sm, uint32_t lane) {
+    cuda_track *track = &context->tracks[sm];
+    for (; track->lanes_named <= lane; track->lanes_named++) {
+        char name[32];
+        snprintf(name, sizeof name, "warp slot %u", track->lanes_named);
+        sb_gpu_lane_name(code_of(context, sm, track->lanes_named), name);
+    }
+}
+
+/* The main zone says whose it is; all others can share their location. */
+static void tell_begin(cuda_context *context, const cuda_track *track, uint16_t query,
+                       uint32_t code, const cuda_event *event) {
+    const sb_source_location *location =
+        cuda_places_find(&context->places, context->driver, context->pool.stream, event->place);
+    if (!event->is_main) {
+        sb_gpu_zone_begin(track->context, query, location, code, 0);
+        return;
+    }
+    char owner[160];
+    const cuda_owner *who = &event->owner;
+    const int size = snprintf(owner, sizeof owner, "launch %llu, block %u,%u,%u, warp %u",
+                              (unsigned long long)who->launch, who->block[0], who->block[1],
+                              who->block[2], who->warp);
+    sb_gpu_zone_begin_dynamic(track->context, query, code, location->line, location->file,
+                              strlen(location->file), owner, (size_t)size, location->name,
+                              strlen(location->name), 0);
+}
+
+/* The mark is the session in which the zone began, so that no session sees half of one. */
+static uint32_t begin_zone(void *of, uint32_t lane, const cuda_event *event) {
+    cuda_context *context = of;
+    const uint32_t sm = event->owner.sm;
+    cuda_track *track = &context->tracks[sm];
+    const uint32_t session = session_now();
+    if (session == 0 || !cuda_sync_is_known(&context->sync))
+        return 0;
+    if (!track->is_announced)
+        announce(context, sm);
+    if (track->context == NO_CONTEXT)
+        return 0;
+    name_lanes(context, sm, lane);
+    const uint16_t query = track->query++;
+    tell_begin(context, track, query, code_of(context, sm, lane), event);
+    sb_gpu_time(track->context, query, cuda_sync_host(&context->sync.line, event->time));
+    return session;
+}
+
+static void end_zone(void *of, uint32_t sm, uint32_t lane, int64_t time, uint32_t session) {
+    cuda_context *context = of;
+    cuda_track *track = &context->tracks[sm];
+    if (session == 0 || session != session_now())
+        return;
+    const uint16_t query = track->query++;
+    sb_gpu_zone_end(track->context, query, code_of(context, sm, lane));
+    sb_gpu_time(track->context, query, cuda_sync_host(&context->sync.line, time));
+}
+
+cuda_lane_sink cuda_tracks_sink(cuda_context *context, uint32_t sm) {
+    return (cuda_lane_sink){begin_zone, end_zone, context, sm};
+}

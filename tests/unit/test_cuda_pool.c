@@ -1,0 +1,298 @@
+/* Zones from warps to the host on a GPU of threads: nothing is lost uncounted. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What is recorded goes into a file, so that lanes are wanted. */
+#define STROBE_ENABLE
+#define STROBE_MANUAL_LIFETIME
+#include <strobe/strobe.h>
+
+#include "cuda_stand_in.h"
+
+#include "testing.h"
+
+static uint64_t outer, inner;
+
+typedef struct work {
+    uint32_t sm;
+    uint32_t blocks;
+    uint32_t zones;  /* inside the outer one, for each warp */
+    uint64_t launch; /* of the first block; 0: each block is a launch of its own */
+    bool without_main;
+    bool leaves_open;  /* the outer zone never ends */
+    uint32_t pause_us; /* behind each block */
+} work;
+
+/* Two paths of a divergent warp would share an entry; threads that share one would be worse, so
+   each SM is one thread. */
+static void *run_sm(void *of) {
+    const work *job = of;
+    for (uint32_t block = 0; block < job->blocks; block++) {
+        for (uint32_t warp = 0; warp < STAND_IN_WARPS; warp++) {
+            stand_in = (stand_in_warp){.sm = job->sm,
+                                       .launch = job->launch != 0 ? job->launch : block + 1,
+                                       .block = job->launch != 0 ? block * STAND_IN_SMS + job->sm
+                                                                 : job->sm,
+                                       .warp = warp};
+            const unsigned main =
+                stand_in_begin(job->without_main ? SB_CUDA_ZONE : SB_CUDA_MAIN, outer);
+            for (uint32_t i = 0; i < job->zones; i++)
+                stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+            if (job->leaves_open)
+                continue;
+            if (job->without_main)
+                stand_in_end(main);
+            else
+                stand_in_end_main(main);
+        }
+        if (job->pause_us > 0)
+            nanosleep(&(struct timespec){.tv_nsec = job->pause_us * 1000}, NULL);
+    }
+    return NULL;
+}
+
+static cuda_context *open_context(uint32_t chunks, bool is_on_host) {
+    cuda_options options;
+    sb_error error;
+    assert_true(cuda_options_parse(&options, NULL, is_on_host ? "host" : NULL, NULL, NULL));
+    options.chunks_per_sm = chunks;
+    cuda_context *context = calloc(1, sizeof *context);
+    if (cuda_context_open(context, stand_in_driver(), &options, &error) != SB_OK)
+        fail_msg("%s", error.message);
+    /* Nobody answers questions about the time, and none are asked any more. */
+    context->sync.line = (cuda_sync_line){.rate = 1, .used = 1};
+    context->sync.last_ns = INT64_MAX;
+    assert_int_equal(
+        cuda_context_add_module(context, "module", stand_in_gate(), stand_in_missed(), &error),
+        SB_OK);
+    if (outer == 0) {
+        outer = stand_in_place("outer");
+        inner = stand_in_place("inner");
+    }
+    return context;
+}
+
+static void close_context(cuda_context *context) {
+    /* The gate is as before anything was attached. */
+    memset((void *)(uintptr_t)stand_in_gate(), 0, sizeof(sb_cuda_gate));
+    cuda_context_close(context);
+    free(context);
+}
+
+static void drain(cuda_context *context, cuda_look look) {
+    sb_error error;
+    if (cuda_drain(context, look, &error) != SB_OK)
+        fail_msg("%s", error.message);
+}
+
+/* As sb_cuda_flush does it. */
+static void flush(cuda_context *context) {
+    drain(context, CUDA_LOOK_RUNNING);
+    if (cuda_context_begin_reclaim(context))
+        context->reclaim = CUDA_WAITED;
+    drain(context, CUDA_LOOK_ENDED);
+}
+
+/* Runs on all SMs, reading meanwhile if wanted, and reads what is left. */
+static void run(cuda_context *context, work job, bool reads) {
+    pthread_t threads[STAND_IN_SMS];
+    work jobs[STAND_IN_SMS];
+    for (uint32_t sm = 0; sm < STAND_IN_SMS; sm++) {
+        jobs[sm] = job;
+        jobs[sm].sm = sm;
+        pthread_create(&threads[sm], NULL, run_sm, &jobs[sm]);
+    }
+    for (uint32_t i = 0; reads && i < 20; i++)
+        drain(context, CUDA_LOOK_RUNNING);
+    for (uint32_t sm = 0; sm < STAND_IN_SMS; sm++)
+        pthread_join(threads[sm], NULL);
+    flush(context);
+}
+
+static uint64_t zones_of(const work *job) {
+    return (uint64_t)STAND_IN_SMS * STAND_IN_WARPS * job->blocks * (job->zones + 1);
+}
+
+static uint32_t lanes_of(const cuda_context *context) {
+    uint32_t most = 0;
+    for (uint32_t sm = 0; sm < STAND_IN_SMS; sm++)
+        if (context->lanes[sm].count > most)
+            most = context->lanes[sm].count;
+    return most;
+}
+
+static void assert_nothing_open(const cuda_context *context) {
+    for (uint32_t sm = 0; sm < STAND_IN_SMS; sm++)
+        for (uint32_t i = 0; i < context->lanes[sm].count; i++)
+            assert_int_equal(context->lanes[sm].lanes[i].depth, 0);
+}
+
+static void all_zones_arrive_while_kernels_run(void **state) {
+    (void)state;
+    cuda_context *context = open_context(512, false);
+    const work job = {.blocks = 200, .zones = 20, .launch = 5, .pause_us = 20};
+    run(context, job, true);
+    assert_int_equal(context->counts.zones, zones_of(&job));
+    assert_int_equal(context->pool.lost, 0);
+    assert_int_equal(cuda_context_missed(context), 0);
+    assert_nothing_open(context);
+    /* One warp at a time. */
+    assert_int_equal(lanes_of(context), 1);
+    close_context(context);
+}
+
+static void short_warps_share_chunks(void **state) {
+    (void)state;
+    cuda_context *context = open_context(64, false);
+    const work job = {.blocks = 100, .zones = 1};
+    run(context, job, false);
+    assert_int_equal(context->counts.zones, zones_of(&job));
+    assert_int_equal(context->pool.lost, 0);
+    close_context(context);
+}
+
+static void what_finds_no_room_is_counted(void **state) {
+    (void)state;
+    cuda_context *context = open_context(16, false);
+    const work job = {.blocks = 100, .zones = 200, .launch = 9};
+    run(context, job, false);
+    assert_true(context->pool.lost > 0);
+    assert_int_equal(context->counts.zones + context->pool.lost, zones_of(&job));
+    /* And once there is room again, all is as before. */
+    const uint64_t before = context->counts.zones;
+    const uint64_t lost = context->pool.lost;
+    const work small = {.blocks = 2, .zones = 30, .launch = 10};
+    run(context, small, false);
+    assert_int_equal(context->counts.zones + context->pool.lost, before + lost + zones_of(&small));
+    assert_int_equal(context->pool.lost, lost);
+    assert_nothing_open(context);
+    close_context(context);
+}
+
+static void forgotten_chunks_come_back(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    work job = {.blocks = 4, .zones = 3, .without_main = true};
+    for (uint32_t i = 0; i < 20; i++) {
+        job.launch = 100 + i;
+        run(context, job, false);
+    }
+    assert_int_equal(context->counts.zones, 20 * zones_of(&job));
+    assert_int_equal(context->pool.lost, 0);
+    /* Replays of a graph have the same number, and find in shared memory what they left there. */
+    for (uint32_t i = 0; i < 20; i++)
+        run(context, job, false);
+    assert_int_equal(context->counts.zones, 40 * zones_of(&job));
+    assert_int_equal(context->pool.lost, 0);
+    close_context(context);
+}
+
+static void zones_that_never_end_are_ended(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    work job = {.blocks = 1, .zones = 3, .without_main = true, .leaves_open = true};
+    for (uint32_t i = 0; i < 30; i++) {
+        job.launch = 200 + i;
+        run(context, job, false);
+    }
+    assert_int_equal(context->counts.zones, 30 * zones_of(&job));
+    assert_nothing_open(context);
+    close_context(context);
+}
+
+static void a_trap_leaves_what_is_on_the_host(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, true);
+    const work job = {.blocks = 2, .zones = 10, .launch = 3};
+    /* Names are known from before. */
+    run(context, job, false);
+    work last = {.sm = 1, .blocks = 1, .zones = 4, .launch = 4, .leaves_open = true};
+    run_sm(&last);
+    stand_in_break(true);
+    sb_error error = {0};
+    assert_int_equal(cuda_drain(context, CUDA_LOOK_ENDED, &error), SB_ERR_DEVICE);
+    stand_in_break(false);
+    assert_non_null(strstr(error.message, "unspecified launch failure"));
+    assert_int_equal(context->counts.zones, zones_of(&job) + (uint64_t)STAND_IN_WARPS * 5);
+    assert_nothing_open(context);
+    close_context(context);
+}
+
+static void data_events_and_sums_are_read(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    const uint64_t first = stand_in_place("first");
+    const uint64_t second = stand_in_place("second");
+    stand_in = (stand_in_warp){.sm = 2, .launch = 1};
+    const unsigned main = stand_in_begin(SB_CUDA_MAIN, outer);
+    stand_in_note(SB_CUDA_DATA, first, 42);
+    stand_in_note(SB_CUDA_EVENT, 77, 0);
+    for (uint32_t i = 0; i < 10; i++) {
+        stand_in_add(first, 100);
+        stand_in_add(first, 10);
+        stand_in_add(second, 1);
+    }
+    stand_in_end_main(main);
+    flush(context);
+    assert_int_equal(context->counts.zones, 1);
+    /* Two places that take turns: a record each time. */
+    assert_int_equal(context->counts.others, 2 + 20);
+    close_context(context);
+}
+
+static void a_warp_that_is_not_valid_records_nothing(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    stand_in = (stand_in_warp){.sm = 0, .launch = 1};
+    stand_in_validate(false);
+    for (uint32_t i = 0; i < 100; i++)
+        stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    stand_in.block = 1;
+    stand_in_validate(true);
+    stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    flush(context);
+    assert_int_equal(context->counts.zones, 1);
+    assert_int_equal(context->pool.lost, 0);
+    close_context(context);
+}
+
+static void zones_before_the_attachment_are_missed(void **state) {
+    (void)state;
+    memset((void *)(uintptr_t)stand_in_gate(), 0, sizeof(sb_cuda_gate));
+    cuda_context *context = open_context(32, false);
+    const uint64_t before = cuda_context_missed(context);
+    const sb_cuda_gate gate = *(const sb_cuda_gate *)(uintptr_t)stand_in_gate();
+    memset((void *)(uintptr_t)stand_in_gate(), 0, sizeof gate);
+    stand_in = (stand_in_warp){.sm = 0, .launch = 1};
+    stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    stand_in.warp = STAND_IN_WARPS + 1;
+    memcpy((void *)(uintptr_t)stand_in_gate(), &gate, sizeof gate);
+    stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    assert_int_equal(cuda_context_missed(context) - before, 2);
+    close_context(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_zones_arrive_while_kernels_run),
+        cmocka_unit_test(short_warps_share_chunks),
+        cmocka_unit_test(what_finds_no_room_is_counted),
+        cmocka_unit_test(forgotten_chunks_come_back),
+        cmocka_unit_test(zones_that_never_end_are_ended),
+        cmocka_unit_test(a_trap_leaves_what_is_on_the_host),
+        cmocka_unit_test(data_events_and_sums_are_read),
+        cmocka_unit_test(a_warp_that_is_not_valid_records_nothing),
+        cmocka_unit_test(zones_before_the_attachment_are_missed),
+    };
+    char path[] = "/tmp/strobe-cuda-XXXXXX";
+    const int file = mkstemp(path);
+    if (file < 0 || sb_client_record_to_file(path) != 0)
+        return 1;
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    sb_client_stop();
+    close(file);
+    unlink(path);
+    return failed;
+}
