@@ -1,0 +1,365 @@
+/*
+ * Kernels whose zones are known: how many there are, how long they take, what they lie in.
+ *
+ *     STROBE_CUDA_LOG=zones.csv battery CASE
+ *
+ * prints a line of JSON: what was expected and what the library counted. check.py runs all cases and
+ * looks at the zones. Needs a GPU and nvcc.
+ */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <cuda_runtime.h>
+
+#include <strobe/cuda.h>
+#include <strobe/cuda_host.h>
+
+enum { THREADS = 256, WARPS = THREADS / 32 };
+
+static void check(cudaError_t result, const char *what) {
+    if (result == cudaSuccess)
+        return;
+    fprintf(stderr, "battery: %s: %s\n", what, cudaGetErrorString(result));
+    exit(1);
+}
+
+static long long now_ns() {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
+static int sm_count() {
+    int count = 0;
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), "SMs");
+    return count;
+}
+
+/* ---- kernels ---- */
+
+/* How long it really took. */
+__device__ long long spin_cycles(long long cycles) {
+    const long long begin = clock64();
+    long long now = begin;
+    while (now - begin < cycles)
+        now = clock64();
+    return now - begin;
+}
+
+__device__ unsigned long long timer() {
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+__device__ void spin_ns(unsigned long long ns) {
+    const unsigned long long begin = timer();
+    while (timer() - begin < ns)
+        ;
+}
+
+__global__ void spins(int rounds) {
+    DeviceZoneScopedMainN("spins");
+    for (int i = 0; i < rounds; i++) {
+        long long spent;
+        {
+            DeviceZoneScopedN("cycles 1000");
+            spent = spin_cycles(1000);
+        }
+        DeviceTimestampedData("cycles 1000", spent);
+        {
+            DeviceZoneScopedN("cycles 10000");
+            spent = spin_cycles(10000);
+        }
+        DeviceTimestampedData("cycles 10000", spent);
+        {
+            DeviceZoneScopedN("ns 20000");
+            spin_ns(20000);
+            DeviceZoneScopedN("inside");
+            spin_cycles(100);
+        }
+    }
+}
+
+__global__ void divergent() {
+    DeviceZoneScopedMainN("divergent");
+    if (threadIdx.x % 32 < 16) {
+        DeviceZoneScopedN("left");
+        spin_cycles(2000);
+        if (threadIdx.x % 32 < 4) {
+            DeviceZoneScopedN("left left");
+            spin_cycles(500);
+        }
+    } else {
+        DeviceZoneScopedN("right");
+        spin_cycles(1500);
+    }
+    for (int i = 0; i < 20; i++)
+        if (threadIdx.x % 32 == i) {
+            DeviceZoneScopedN("single");
+            spin_cycles(50);
+        }
+}
+
+/* Some warps return from inside a zone, some end without the compiler's knowledge. */
+__global__ void early() {
+    DeviceZoneScopedN("early");
+    const int warp = threadIdx.x / 32;
+    spin_cycles(500);
+    if (warp == 1)
+        return;
+    DeviceZoneScopedN("later");
+    if (warp == 2)
+        asm volatile("exit;");
+    spin_cycles(500);
+}
+
+__global__ void traps(int at) {
+    DeviceZoneScopedMainN("traps");
+    for (int i = 0; i < 10; i++) {
+        DeviceZoneScopedN("step");
+        spin_cycles(100);
+    }
+    DeviceZoneScopedN("trapped");
+    spin_ns(2000000);
+    if (static_cast<int>(blockIdx.x) == at)
+        __trap();
+    spin_ns(3000000000ull);
+}
+
+__global__ void small(float *values) {
+    DeviceZoneScopedMainN("small");
+    {
+        DeviceZoneScopedN("load");
+        values[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+    }
+    DeviceZoneScopedN("store");
+    values[blockIdx.x * blockDim.x + threadIdx.x] *= 2;
+}
+
+__global__ void without_main(float *values) {
+    for (int i = 0; i < 3; i++) {
+        DeviceZoneScopedN("step");
+        values[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+    }
+}
+
+/* Runs until it is told to stop. */
+__global__ void persistent(volatile int *stop) {
+    DeviceZoneScopedMainN("persistent");
+    while (!*stop) {
+        DeviceZoneScopedN("turn");
+        spin_ns(20000000);
+    }
+}
+
+__global__ void everything() {
+    DeviceZoneScopedMainN("everything");
+    __shared__ sb_cuda_span span;
+    if (threadIdx.x == 0)
+        span = DeviceSpanBegin("from warp 0 to warp 3");
+    DeviceTimestampedData("number", 1000 + blockIdx.x);
+    DeviceRecordEvent(77);
+    for (int i = 0; i < 10; i++) {
+        DeviceZoneScopedSumN1("summed");
+        spin_cycles(1000);
+    }
+    {
+        DeviceZoneScopedMainChildN("child");
+        spin_cycles(100);
+    }
+    {
+        DeviceZoneScopedWaitN("waits");
+        spin_cycles(100);
+    }
+    __syncthreads();
+    if (threadIdx.x / 32 == 3)
+        DeviceSpanEnd(span);
+}
+
+__global__ void not_valid() {
+    DeviceValidateProfiler(blockIdx.x % 2 == 0);
+    DeviceZoneScopedN("valid");
+    spin_cycles(100);
+}
+
+/* ---- cases ---- */
+
+static void report(const char *name, long long expected) {
+    sb_error error;
+    if (sb_cuda_flush(&error) != SB_OK)
+        fprintf(stderr, "battery: %s\n", error.message);
+    const sb_cuda_counts counts = sb_cuda_count();
+    printf("{\"case\": \"%s\", \"expected\": %lld, \"zones\": %llu, \"others\": %llu, \"lost\": "
+           "%llu, \"missed\": %llu, \"cut\": %llu, \"unplaced\": %llu, \"error_ns\": %.0f}\n",
+           name, expected, (unsigned long long)counts.zones, (unsigned long long)counts.others,
+           (unsigned long long)counts.lost, (unsigned long long)counts.missed,
+           (unsigned long long)counts.cut, (unsigned long long)counts.unplaced, sb_cuda_error_ns());
+}
+
+static void run_spins() {
+    const int blocks = 4 * sm_count();
+    spins<<<blocks, THREADS>>>(20);
+    check(cudaDeviceSynchronize(), "spins");
+    report("spins", (long long)blocks * WARPS * (1 + 20 * 4));
+}
+
+static void run_divergent() {
+    const int blocks = 2 * sm_count();
+    divergent<<<blocks, THREADS>>>();
+    check(cudaDeviceSynchronize(), "divergent");
+    report("divergent", (long long)blocks * WARPS * (1 + 3 + 20));
+}
+
+static void run_early() {
+    const int blocks = sm_count();
+    for (int i = 0; i < 50; i++)
+        early<<<blocks, THREADS>>>();
+    check(cudaDeviceSynchronize(), "early");
+    report("early", 50ll * blocks * (2 * WARPS - 1));
+}
+
+static void run_trap() {
+    const int blocks = sm_count();
+    spins<<<blocks, THREADS>>>(1);
+    traps<<<blocks, THREADS>>>(-1);
+    check(cudaDeviceSynchronize(), "no trap");
+    traps<<<blocks, THREADS>>>(5);
+    const cudaError_t result = cudaDeviceSynchronize();
+    if (result == cudaSuccess)
+        fprintf(stderr, "battery: the kernel did not trap\n");
+    report("trap", (long long)blocks * WARPS * (5 + 12 + 12));
+}
+
+static void run_blocks() {
+    const int blocks = 20000;
+    float *values;
+    check(cudaMalloc(&values, sizeof(float) * blocks * 128), "memory");
+    small<<<blocks, 128>>>(values);
+    check(cudaDeviceSynchronize(), "blocks");
+    report("blocks", (long long)blocks * 4 * 3);
+}
+
+static void run_graphs() {
+    const int blocks = 64;
+    float *values;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    check(cudaMalloc(&values, sizeof(float) * blocks * THREADS), "memory");
+    check(cudaStreamCreate(&stream), "stream");
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+    small<<<blocks, THREADS, 0, stream>>>(values);
+    without_main<<<blocks, THREADS, 0, stream>>>(values);
+    const timespec pause = {0, 20000000}; /* the library looks meanwhile */
+    nanosleep(&pause, NULL);
+    check(cudaStreamEndCapture(stream, &graph), "end of capture");
+    check(cudaGraphInstantiate(&ready, graph, 0), "graph");
+    for (int i = 0; i < 1000; i++)
+        check(cudaGraphLaunch(ready, stream), "replay");
+    check(cudaStreamSynchronize(stream), "graphs");
+    report("graphs", 1000ll * blocks * WARPS * 6);
+}
+
+static void run_streams() {
+    const int blocks = 16;
+    cudaStream_t streams[4];
+    for (int i = 0; i < 4; i++)
+        check(cudaStreamCreate(&streams[i]), "stream");
+    for (int i = 0; i < 200; i++)
+        spins<<<blocks, THREADS, 0, streams[i % 4]>>>(1);
+    check(cudaDeviceSynchronize(), "streams");
+    report("streams", 200ll * blocks * WARPS * 5);
+}
+
+/* Kernels without a main zone forget their chunks, which must come back. */
+static void run_forgotten() {
+    const int blocks = sm_count();
+    float *values;
+    check(cudaMalloc(&values, sizeof(float) * blocks * THREADS), "memory");
+    for (int i = 0; i < 150; i++) {
+        without_main<<<blocks, THREADS>>>(values);
+        check(cudaDeviceSynchronize(), "forgotten");
+        const timespec pause = {0, 10000000};
+        nanosleep(&pause, NULL);
+    }
+    report("forgotten", 150ll * blocks * WARPS * 3);
+}
+
+static void run_long() {
+    int *stop;
+    check(cudaHostAlloc(&stop, sizeof *stop, cudaHostAllocMapped), "flag");
+    *stop = 0;
+    persistent<<<sm_count(), THREADS>>>(stop);
+    unsigned long long before = 0;
+    int grown = 0;
+    for (int i = 0; i < 20; i++) {
+        const timespec pause = {0, 100000000};
+        nanosleep(&pause, NULL);
+        const unsigned long long zones = sb_cuda_count().zones;
+        grown += zones > before ? 1 : 0;
+        before = zones;
+    }
+    *reinterpret_cast<volatile int *>(stop) = 1;
+    check(cudaDeviceSynchronize(), "long");
+    report("long", grown);
+}
+
+static void run_everything() {
+    const int blocks = sm_count();
+    everything<<<blocks, THREADS>>>();
+    check(cudaDeviceSynchronize(), "everything");
+    report("everything", (long long)blocks * (WARPS * 3 + 1));
+}
+
+static void run_valid() {
+    not_valid<<<100, THREADS>>>();
+    check(cudaDeviceSynchronize(), "valid");
+    report("valid", 50ll * WARPS);
+}
+
+/* The host's time around each launch, for check.py to compare with, and what events measured. */
+static void run_sync() {
+    cudaEvent_t begin;
+    cudaEvent_t end;
+    check(cudaEventCreate(&begin), "event");
+    check(cudaEventCreate(&end), "event");
+    for (int i = 0; i < 1000; i++) {
+        float ms = 0;
+        check(cudaEventRecord(begin), "event");
+        const long long before = now_ns();
+        spins<<<1, 32>>>(1);
+        check(cudaEventRecord(end), "event");
+        check(cudaDeviceSynchronize(), "sync");
+        const long long after = now_ns();
+        check(cudaEventElapsedTime(&ms, begin, end), "event");
+        printf("%lld %lld %.0f\n", before, after, ms * 1e6);
+        /* Over some seconds, so that clocks drift. */
+        const timespec pause = {0, 3000000};
+        nanosleep(&pause, NULL);
+    }
+    report("sync", 1000 * 5);
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)();
+    } cases[] = {{"spins", run_spins},         {"divergent", run_divergent}, {"early", run_early},
+                 {"trap", run_trap},           {"blocks", run_blocks},       {"graphs", run_graphs},
+                 {"streams", run_streams},     {"forgotten", run_forgotten}, {"long", run_long},
+                 {"everything", run_everything}, {"valid", run_valid},       {"sync", run_sync}};
+    if (sb_cuda_init() != 0) {
+        fprintf(stderr, "battery: there is no GPU here\n");
+        return 77;
+    }
+    for (const auto &known : cases)
+        if (argc == 2 && strcmp(known.name, argv[1]) == 0) {
+            known.run();
+            return 0;
+        }
+    fprintf(stderr, "battery: which case?\n");
+    return 2;
+}
