@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures `strobe view` on a large trace, generated: 100 million zones nested on four threads.
 
-Prints the time until the server answers (reading and indexing the file), its memory; the latency of
-what a page asks while someone zooms and moves at random, one request after the other, p50 and p99;
+Prints the time until the server answers, when it reads and indexes the file and when it finds the
+index that was kept, with its memory; the latency of what a page asks while someone zooms and moves at random, one request after the other, p50 and p99;
 and, with Chromium, the time to first paint and the browser's memory before and after a minute's
 worth of moving. There is no peer to run beside: the desktop viewer of Tracy answers no requests.
 """
@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -95,6 +96,30 @@ def measure_page(link: str, strobe: Path) -> None:
     )
 
 
+def report_memory(what: str, process: int, zones: int) -> None:
+    """The file's pages are the system's cache, which it takes back when it needs the room."""
+    own, file = memory_bytes(process, "RssAnon"), memory_bytes(process, "RssFile")
+    print(f"{what}: {own / 1e9:.2f} GB of its own ({own / zones:.1f} bytes a zone), {file / 1e9:.2f} GB of files")
+
+
+def start(strobe: Path, trace: Path, environment: dict, how: str) -> tuple[subprocess.Popen, str]:
+    begun = time.perf_counter()
+    server = subprocess.Popen([str(strobe), "view", str(trace)], stdout=subprocess.PIPE, text=True, env=environment)
+    link = server.stdout.readline().strip()
+    print(f"{how}: the server answers after {time.perf_counter() - begun:.2f} s")
+    zones = int(trace.stem.rsplit("-", 1)[1])
+    report_memory("  memory", server.pid, zones)
+    return server, link
+
+
+def wait_for_index(cache: Path) -> None:
+    begun = time.perf_counter()
+    while not list(cache.glob("view/*.index")):
+        time.sleep(0.1)
+    size = next(cache.glob("view/*.index")).stat().st_size
+    print(f"  the index is kept {time.perf_counter() - begun:.1f} s later, {size / 1e9:.2f} GB")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--strobe", type=Path, default=Path("build/release/bin/strobe"), metavar="PROGRAM")
@@ -103,19 +128,18 @@ def main() -> int:
     strobe = options.strobe.absolute()
     zones = max(1000, int(100_000_000 * options.scale))
     trace = make_trace(strobe.parent / "bench_trace", zones)
-    begun = time.perf_counter()
-    server = subprocess.Popen([str(strobe), "view", str(trace)], stdout=subprocess.PIPE, text=True)
+    cache = ROOT / "build" / "bench" / "cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    environment = {**os.environ, "STROBE_CACHE": str(cache)}
+    server, _ = start(strobe, trace, environment, "reading and indexing")
+    wait_for_index(cache)
+    server.terminate()
+    server.wait()
+    server, link = start(strobe, trace, environment, "with the index kept")
     try:
-        link = server.stdout.readline().strip()
-        ready_s = time.perf_counter() - begun
-        resident = memory_bytes(server.pid, "VmRSS")
-        print(
-            f"server: {zones:,} zones read and indexed in {ready_s:.1f} s; memory {resident / 1e9:.2f} GB, "
-            f"{resident / zones:.1f} bytes a zone"
-        )
         measure_requests(int(link.rstrip("/").rsplit(":", 1)[1]))
         measure_page(link, strobe)
-        print(f"server afterwards: memory {memory_bytes(server.pid, 'VmRSS') / 1e9:.2f} GB")
+        report_memory("server afterwards", server.pid, zones)
     finally:
         server.terminate()
         server.wait()

@@ -81,14 +81,14 @@ sb_status view_answer_noc(view_call *call);
 /* [name, file, line, colour] */
 void view_put_source(sb_output *output, const sb_trace *trace, uint32_t number);
 /* {"track":..., "zone":..., "source":..., "start":..., "end":..., "name":...} */
-void view_put_zone(sb_output *output, const sb_trace *trace, uint32_t track, uint32_t zone);
+void view_put_zone(sb_output *output, const sb_trace *trace, uint32_t number, uint32_t zone);
 void view_put_message(sb_output *output, const sb_trace *trace, uint64_t number, uint64_t count);
 /* ,"stack":[[name, file, line, is inlined], ...], if the trace has the call stack */
 void view_put_stack(sb_output *output, const sb_trace *trace, uint32_t number);
 /* ,"name":{a run of an op} */
 void view_put_op(view_call *call, const char *name, uint32_t op);
 /* ,"issue":{where the host asked for a run}, if that is known */
-void view_put_call(view_call *call, uint32_t op);
+void view_put_call(view_call *call, uint32_t number);
 /* ,"asked":[runs that were asked for in that time on a host track] */
 void view_put_asked(view_call *call, uint32_t track, int64_t start, int64_t end);
 /* The first place in a list of ascending times that is at time or later. */

@@ -60,7 +60,7 @@ struct sb_view {
 /* Takes in the ops of the trace. */
 void view_find_runs(sb_view *view);
 /* The op that a device zone belongs to, or SB_NONE. Behind the lock, as all that names runs. */
-uint32_t view_op_of(sb_view *view, uint32_t track, uint32_t zone);
+uint32_t view_op_of(sb_view *view, uint32_t number, uint32_t zone);
 /* The revision, and whether the trace still grows. */
 uint64_t view_revision(sb_view *view, bool *is_live);
 /* Waits up to timeout_ms until the revision is another than `known`, and returns it. */

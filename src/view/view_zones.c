@@ -134,9 +134,25 @@ static uint32_t note_of(const sb_zone_note *note, note_column column, sb_vector 
     return text;
 }
 
+/* Most tracks have no notes, and whether one does is known at once. */
+static bool has_notes(const sb_track *track) {
+    for (unsigned i = 0; i < SB_SERIES_SEGMENTS; i++) {
+        if (__atomic_load_n(&track->note.segments[i], __ATOMIC_ACQUIRE) != NULL)
+            return true;
+    }
+    return false;
+}
+
 static void put_note_columns(sb_output *output, const sb_trace *trace, const sb_track *track,
                              const sb_vector *spans, columns *room, sb_vector *texts) {
     const view_span *all = (const view_span *)(const void *)spans->data;
+    if (!has_notes(track)) {
+        if (spans->count > 0)
+            memset(room->words, 0, spans->count * sizeof *room->words);
+        for (int i = 0; i < NOTE_COLUMNS; i++)
+            put_words(output, room->words, spans->count);
+        return;
+    }
     for (note_column column = COLUMN_NAME; column < NOTE_COLUMNS; column++) {
         for (size_t i = 0; i < spans->count; i++) {
             const sb_zone_note *note =
