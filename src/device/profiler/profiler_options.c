@@ -20,35 +20,34 @@ typedef struct variable {
     const char *name;
     size_t flag;      /* offset of a bool in profiler_options; NO_FLAG: not a flag of ours */
     bool is_inverted; /* set means false */
-    const char *note; /* said if it is set: why it does nothing here */
 } variable;
 
 #define NO_FLAG SIZE_MAX
 #define FLAG(member) offsetof(profiler_options, member)
 
 static const variable variables[] = {
-    {"TT_METAL_DEVICE_PROFILER", FLAG(is_on), false, NULL},
-    {"TT_METAL_DEVICE_PROFILER_DISPATCH", FLAG(records_steps), false, NULL},
-    {"TT_METAL_PROFILER_SYNC", FLAG(syncs), false, NULL},
-    {"TT_METAL_PROFILER_SUM", FLAG(adds_up), false, NULL},
-    {"TT_METAL_PROFILER_ACCUMULATE", FLAG(accumulates), false, NULL},
-    {"TT_METAL_PROFILER_TRACE_TRACKING", FLAG(tracks_traces), false, NULL},
-    {"TT_METAL_TRACE_PROFILER", FLAG(joins_replays), false, NULL},
-    {"TT_METAL_PROFILER_MID_RUN_DUMP", FLAG(dumps_in_time), false, NULL},
-    {"TT_METAL_TRACY_MID_RUN_PUSH", FLAG(pushes_in_time), false, NULL},
-    {"TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", FLAG(writes_files), true, NULL},
-    {"TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY", FLAG(pushes), true, NULL},
-    {"TT_METAL_DEVICE_PROFILER_NOC_EVENTS", FLAG(records_noc), false, NULL},
-    {"TT_METAL_NOC_DEBUG_DUMP", FLAG(records_noc_steps), false, NULL},
-    {"TT_METAL_MEM_PROFILER", FLAG(records_memory), false, NULL},
-    {"TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT", NO_FLAG, false, NULL},
-    {"TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH", NO_FLAG, false, NULL},
-    {"TT_METAL_PROFILER_DIR", NO_FLAG, false, NULL},
-    {"TT_METAL_PROFILER_NO_CACHE_OP_INFO", NO_FLAG, false, NULL},
-    {"STROBE_PROFILER_MODE", NO_FLAG, false, NULL},
-    {"STROBE_PROCESS_LOGS", NO_FLAG, false, NULL},
-    {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false, NULL}, /* `strobe report` does it */
-    {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false, NULL},
+    {"TT_METAL_DEVICE_PROFILER", FLAG(is_on), false},
+    {"TT_METAL_DEVICE_PROFILER_DISPATCH", FLAG(records_steps), false},
+    {"TT_METAL_PROFILER_SYNC", FLAG(syncs), false},
+    {"TT_METAL_PROFILER_SUM", FLAG(adds_up), false},
+    {"TT_METAL_PROFILER_ACCUMULATE", FLAG(accumulates), false},
+    {"TT_METAL_PROFILER_TRACE_TRACKING", FLAG(tracks_traces), false},
+    {"TT_METAL_TRACE_PROFILER", FLAG(joins_replays), false},
+    {"TT_METAL_PROFILER_MID_RUN_DUMP", FLAG(dumps_in_time), false},
+    {"TT_METAL_TRACY_MID_RUN_PUSH", FLAG(pushes_in_time), false},
+    {"TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", FLAG(writes_files), true},
+    {"TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY", FLAG(pushes), true},
+    {"TT_METAL_DEVICE_PROFILER_NOC_EVENTS", FLAG(records_noc), false},
+    {"TT_METAL_NOC_DEBUG_DUMP", FLAG(records_noc_steps), false},
+    {"TT_METAL_MEM_PROFILER", FLAG(records_memory), false},
+    {"TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT", NO_FLAG, false},
+    {"TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH", NO_FLAG, false},
+    {"TT_METAL_PROFILER_DIR", NO_FLAG, false},
+    {"TT_METAL_PROFILER_NO_CACHE_OP_INFO", NO_FLAG, false},
+    {"STROBE_PROFILER_MODE", NO_FLAG, false},
+    {"STROBE_PROCESS_LOGS", NO_FLAG, false},
+    {"TT_METAL_PROFILER_CPP_POST_PROCESS", NO_FLAG, false}, /* `strobe report` does it */
+    {"TT_METAL_PROFILE_PERF_COUNTERS", NO_FLAG, false},
 };
 
 #define VARIABLE_COUNT (sizeof variables / sizeof variables[0])
@@ -135,15 +134,12 @@ static void warn_of_misspelt(void *context, sb_slice name, const char *meant) {
 /* ---- reading ---- */
 
 /* Once in the life of a process, whatever it opens. */
-static void say_what_does_nothing(const profiler_options *options) {
+static void warn_of_all_misspelt(void) {
     static bool was_said;
     if (was_said)
         return;
     was_said = true;
     profiler_options_find_misspelt((const char *const *)environ, warn_of_misspelt, NULL);
-    for (size_t i = 0; i < VARIABLE_COUNT && options->is_on; i++)
-        if (variables[i].note != NULL && is_set(variables[i].name))
-            sb_log(SB_LOG_NOTE, "%s has no meaning here: %s", variables[i].name, variables[i].note);
 }
 
 static void read_flags(profiler_options *options) {
@@ -250,6 +246,6 @@ sb_status profiler_options_read(profiler_options *options, bool has_counters, sb
                 "TT_METAL_PROFILER_ACCUMULATE and STROBE_PROFILER_MODE=drop-newest exclude each "
                 "other");
     SB_TRY(read_folders(options, error));
-    say_what_does_nothing(options);
+    warn_of_all_misspelt();
     return SB_OK;
 }
