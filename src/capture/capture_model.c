@@ -194,5 +194,5 @@ void capture_model_finish(capture_model *model) {
     capture_store_switches(model);
     capture_store_parameters(model);
     close_zones(model);
-    model->trace->info.last_time = model->last_ns;
+    __atomic_store_n(&model->trace->info.last_time, model->last_ns, __ATOMIC_RELAXED);
 }

@@ -48,7 +48,12 @@ static void set_text(capture_model *model, sb_string string, sb_slice text) {
     if (!may_keep(model, text.size))
         return;
     sb_slice *slot = sb_series_at(&model->trace->strings, string);
-    *slot = sb_arena_copy(&model->trace->arena, text);
+    if (sb_slice_equal(*slot, text))
+        return;
+    const sb_slice kept = sb_arena_copy(&model->trace->arena, text);
+    /* Others may be reading: the size goes last (sb_trace_text). */
+    __atomic_store_n(&slot->data, kept.data, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->size, kept.size, __ATOMIC_RELEASE);
 }
 
 static void take_text(capture_model *model, uint64_t token, sb_slice text) {

@@ -420,8 +420,11 @@ void sb_track_annotate(sb_trace *trace, sb_track *track, uint32_t zone, const sb
 
 /* ---- reading one ---- */
 
+/* While a program is recorded a text may follow its number: then it is empty until it is there. */
 static inline sb_slice sb_trace_text(const sb_trace *trace, sb_string string) {
-    return *(const sb_slice *)sb_series_at(&trace->strings, string);
+    const sb_slice *text = sb_series_at(&trace->strings, string);
+    const size_t size = __atomic_load_n(&text->size, __ATOMIC_ACQUIRE);
+    return (sb_slice){__atomic_load_n(&text->data, __ATOMIC_RELAXED), size};
 }
 
 static inline const sb_source *sb_trace_source(const sb_trace *trace, uint32_t source) {
@@ -453,6 +456,15 @@ uint64_t sb_trace_zone_count(const sb_trace *trace, bool devices);
 
 static inline uint64_t sb_track_zone_count(const sb_track *track) {
     return __atomic_load_n(&track->zone_count, __ATOMIC_ACQUIRE);
+}
+
+/* Do starts not ascend? Others may be adding: it can become true, and never false again. */
+static inline bool sb_track_is_unsorted(const sb_track *track) {
+    return __atomic_load_n(&track->unsorted, __ATOMIC_RELAXED);
+}
+
+static inline bool sb_track_is_overlapping(const sb_track *track) {
+    return __atomic_load_n(&track->overlapping, __ATOMIC_RELAXED);
 }
 
 static inline int64_t sb_track_zone_start(const sb_track *track, uint32_t zone) {

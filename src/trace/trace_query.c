@@ -133,7 +133,7 @@ static uint64_t lower_bound(const sb_series *series, uint64_t count, int64_t tim
 }
 
 uint64_t sb_track_find(const sb_track *track, int64_t time) {
-    assert(!track->unsorted);
+    assert(!sb_track_is_unsorted(track));
     return lower_bound(&track->start, sb_track_zone_count(track), time);
 }
 
@@ -166,9 +166,9 @@ void sb_track_visit(const sb_track *track, sb_range range, sb_zone_visitor visit
     const uint64_t count = sb_track_zone_count(track);
     uint64_t first = 0;
     uint64_t last = count;
-    if (!track->unsorted)
+    if (!sb_track_is_unsorted(track))
         last = lower_bound(&track->start, count, range.to);
-    if (!track->unsorted && !track->overlapping) {
+    if (!sb_track_is_unsorted(track) && !sb_track_is_overlapping(track)) {
         first = lower_bound(&track->start, count, range.from);
         if (first > 0 && !visit_enclosing(track, (uint32_t)first - 1, range, visit, context))
             return;
@@ -257,7 +257,7 @@ uint32_t sb_trace_search(const sb_trace *trace, sb_slice part, bool with_case, u
 }
 
 uint32_t sb_track_zone_at(const sb_track *track, int64_t time) {
-    if (track->unsorted)
+    if (sb_track_is_unsorted(track))
         return SB_NONE;
     const uint64_t next = sb_track_find(track, time + 1);
     uint32_t zone = next == 0 ? SB_NONE : (uint32_t)(next - 1);

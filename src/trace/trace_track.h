@@ -31,8 +31,10 @@ static inline uint32_t track_place(sb_track *track, int64_t start, uint32_t dura
         tail->parent = sb_series_slot(&track->parent, zone);
     if (tail->parent != NULL)
         *tail->parent++ = track->open + 1; /* SB_NONE becomes 0 */
-    track->unsorted |= start < track->last_start;
-    track->overlapping |= start < track->latest_end;
+    if (__builtin_expect(start < track->last_start, 0))
+        __atomic_store_n(&track->unsorted, true, __ATOMIC_RELAXED);
+    if (__builtin_expect(start < track->latest_end, 0))
+        __atomic_store_n(&track->overlapping, true, __ATOMIC_RELAXED);
     track->last_start = start;
     __atomic_store_n(&track->zone_count, zone + UINT64_C(1), __ATOMIC_RELEASE);
     return zone;

@@ -289,8 +289,9 @@ static void place_zones(view_track *track, const sb_track *zones, uint64_t to) {
 /* Zones are only added behind; what changes before them is the end of the last of each row. */
 static void extend_track(view_track *track, const sb_track *zones) {
     const uint64_t to = sb_track_zone_count(zones);
+    const bool is_unsorted = sb_track_is_unsorted(zones);
     const bool starts_anew =
-        zones->unsorted || (track->is_flat && has_parents(zones, track->indexed, to));
+        is_unsorted || (track->is_flat && has_parents(zones, track->indexed, to));
     if (starts_anew) {
         reset_track(track);
         track->is_flat = false;
@@ -302,9 +303,9 @@ static void extend_track(view_track *track, const sb_track *zones) {
     for (size_t i = 0; i < track->rows.count; i++) {
         view_row *row = sb_vector_at(&track->rows, i);
         const uint64_t before = i < counts.count ? *(uint64_t *)sb_vector_at(&counts, i) : 0;
-        if (zones->unsorted)
+        if (is_unsorted)
             sort_row(row, zones);
-        raise_pyramid(row, zones, before == 0 || zones->unsorted ? 0 : before - 1);
+        raise_pyramid(row, zones, before == 0 || is_unsorted ? 0 : before - 1);
     }
     sb_vector_free(&counts);
 }
@@ -324,7 +325,7 @@ static int64_t last_of_series(const sb_series *series) {
 }
 
 static int64_t latest_time(const view_index *index) {
-    int64_t end = index->trace->info.last_time;
+    int64_t end = __atomic_load_n(&index->trace->info.last_time, __ATOMIC_RELAXED);
     const int64_t message = last_of_series(&index->trace->messages);
     end = message > end ? message : end;
     for (size_t i = 0; i < index->tracks.count; i++) {

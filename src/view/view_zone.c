@@ -146,6 +146,19 @@ static void put_values(sb_output *output, const sb_trace *trace, const sb_track 
     sb_put_char(output, ']');
 }
 
+/* Tables of call stacks are complete when a recording has ended, and not before. */
+static void put_stack(view_call *call, const sb_track *track, uint32_t zone,
+                      const sb_zone_note *note) {
+    bool is_live = false;
+    view_revision(call->view, &is_live);
+    const uint32_t *own = sb_series_find(&track->callstack, zone);
+    uint32_t number = own == NULL ? 0 : *own;
+    if (note != NULL && note->callstack != 0)
+        number = note->callstack;
+    if (!is_live && number != 0)
+        view_put_stack(call->body, call->view->trace, number);
+}
+
 /* What leads from the host to devices and back. */
 static void put_links(view_call *call, uint32_t number, uint32_t zone) {
     const sb_trace *trace = call->view->trace;
@@ -186,11 +199,7 @@ sb_status view_answer_zone(view_call *call) {
         sb_put_text(output, ",\"text\":");
         sb_put_json(output, sb_trace_text(trace, note->text));
     }
-    const uint32_t *own = sb_series_find(&track->callstack, (uint64_t)zone);
-    view_put_stack(output, trace,
-                   note != NULL && note->callstack != 0 ? note->callstack
-                   : own != NULL                        ? *own
-                                                        : 0);
+    put_stack(call, track, (uint32_t)zone, note);
     put_parents(output, trace, number, (uint32_t)zone);
     put_children(output, trace, number, (uint32_t)zone);
     pthread_mutex_lock(&call->view->derived);
