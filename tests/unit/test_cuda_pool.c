@@ -220,6 +220,34 @@ static void a_trap_leaves_what_is_on_the_host(void **state) {
     close_context(context);
 }
 
+static void look_often(cuda_context *context) {
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    for (uint32_t i = 0; i < 20; i++)
+        drain(context, CUDA_LOOK_RUNNING);
+}
+
+/* The outer zone is in one chunk, the last inner one in another, in which nothing happens for long.
+ */
+static void an_outer_zone_does_not_end_before_those_inside(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    stand_in = (stand_in_warp){.sm = 3, .launch = 1};
+    const unsigned main = stand_in_begin(SB_CUDA_MAIN, outer);
+    for (uint32_t i = 0; i < 70; i++)
+        stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    const unsigned last = stand_in_begin(SB_CUDA_ZONE, inner);
+    look_often(context);
+    stand_in_end(last);
+    stand_in_end_main(main);
+    look_often(context);
+    flush(context);
+    assert_int_equal(context->counts.zones, 72);
+    assert_int_equal(context->lanes[3].cut, 0);
+    assert_int_equal(context->lanes[3].count, 1);
+    assert_nothing_open(context);
+    close_context(context);
+}
+
 static void data_events_and_sums_are_read(void **state) {
     (void)state;
     cuda_context *context = open_context(32, false);
@@ -282,6 +310,7 @@ int main(void) {
         cmocka_unit_test(forgotten_chunks_come_back),
         cmocka_unit_test(zones_that_never_end_are_ended),
         cmocka_unit_test(a_trap_leaves_what_is_on_the_host),
+        cmocka_unit_test(an_outer_zone_does_not_end_before_those_inside),
         cmocka_unit_test(data_events_and_sums_are_read),
         cmocka_unit_test(a_warp_that_is_not_valid_records_nothing),
         cmocka_unit_test(zones_before_the_attachment_are_missed),
