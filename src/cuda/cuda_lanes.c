@@ -107,7 +107,8 @@ static void end(cuda_lanes *lanes, const cuda_event *event, const cuda_lane_sink
 
 void cuda_lanes_put(cuda_lanes *lanes, cuda_event *events, size_t count,
                     const cuda_lane_sink *sink) {
-    qsort(events, count, sizeof *events, compare_events);
+    if (count > 0)
+        qsort(events, count, sizeof *events, compare_events);
     for (size_t i = 0; i < count; i++) {
         if (events[i].kind == CUDA_BEGIN || events[i].kind == CUDA_WHOLE_SPAN)
             begin(lanes, &events[i], sink);

@@ -13,8 +13,27 @@
 typedef struct cuda_place_entry {
     uint64_t address;
     bool is_forgotten;
-    sb_source_location *location; /* NULL: the entry is free. Never freed: recordings point to it */
+    sb_source_location *location; /* NULL: the entry is free */
 } cuda_place_entry;
+
+/* Never freed, since recordings know a location by its address; all of them hang together. */
+typedef struct kept_location {
+    sb_source_location location;
+    struct kept_location *next;
+} kept_location;
+
+static kept_location *kept;
+
+static sb_source_location *keep_location(void) {
+    kept_location *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    made->next = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&kept, &made->next, made, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+    return &made->location;
+}
 
 static const sb_source_location unknown = {"zone", "", "", 0, 0};
 
@@ -74,7 +93,7 @@ static char *read_text(const cuda_driver *driver, cuda_stream stream, const char
 
 static sb_source_location *read_place(const cuda_driver *driver, cuda_stream stream,
                                       uint64_t address) {
-    sb_source_location *location = calloc(1, sizeof *location);
+    sb_source_location *location = keep_location();
     if (location == NULL)
         return NULL;
     *location = unknown;

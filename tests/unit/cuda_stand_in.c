@@ -173,7 +173,10 @@ void stand_in_validate(bool condition) {
 }
 
 uint64_t stand_in_place(const char *name) {
-    sb_cuda_place *place = calloc(1, sizeof *place);
+    enum { PLACES = 8 };
+    static sb_cuda_place places[PLACES];
+    static size_t used;
+    sb_cuda_place *place = &places[used++ % PLACES];
     *place = (sb_cuda_place){.name = name,
                              .file = "kernel.cu",
                              .function = "kernel",
