@@ -12,9 +12,9 @@
 #define SLACK_NS 1000000
 
 /*
- * A chunk in which nothing happens is looked at every 2^IDLE_MOST-th time. Whenever one is looked at,
- * so are all that are looked at more often: a zone's end is not told before the zones inside it,
- * which may lie in another chunk.
+ * A chunk in which nothing happens is looked at every 2^IDLE_MOST-th time. Whenever one is looked
+ * at, so are all that are looked at more often: a zone's end is not told before the zones inside
+ * it, which may lie in another chunk.
  */
 enum { IDLE_MOST = 5 };
 
