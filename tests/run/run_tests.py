@@ -248,8 +248,8 @@ class Faults(Run):
         self.assertIn("was removed while", done.stderr)
 
     def test_more_processes_than_descriptors_are_recorded(self) -> None:
-        done = subprocess.run(["sh", "-c", f"ulimit -n 24; exec {shlex.quote(str(STROBE))} run sh -c "
-                               f"'for i in $(seq 40); do {TYPED}; done'"],
+        many = shlex.quote(f"for i in $(seq 40); do {TYPED}; done")
+        done = subprocess.run(["sh", "-c", f"ulimit -n 24; exec {shlex.quote(str(STROBE))} run sh -c {many}"],
                               cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=LIMIT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([p["zones"] for p in self.session()["programs"]], [100] * 40)
