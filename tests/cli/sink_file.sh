@@ -13,7 +13,7 @@ mv 'a folder'/* run.rec
 "$strobe" export run.rec | cut -d, -f1,6 | sort
 "$strobe" export -u -p run.rec | grep -E '^(plot|whole),' | cut -d, -f1,7 | sort
 "$strobe" export --json run.rec | python3 -c 'import json, sys; json.load(sys.stdin)'
-"$strobe" recover run.rec -o run.tracy | grep -E '^(protocol|zones|events) '
+"$strobe" recover run.rec -o run.tracy | grep -E '^(protocol|zones) '
 "$strobe" export run.rec > direct.csv
 "$strobe" export run.tracy > recovered.csv
 cmp direct.csv recovered.csv
