@@ -78,7 +78,7 @@ typedef struct sb_run_process {
     uint64_t operations; /* messages about operations and signposts among them */
     uint64_t lost;       /* events that the program could not record, by its own account */
     int64_t span_ns;
-    int64_t seen_ns; /* when its recording was first seen, by sb_clock_ns */
+    int64_t seen_ns;   /* when its recording was first seen, by sb_clock_ns */
     int64_t zero_tick; /* of the program's clock, where its trace begins */
     double ns_per_tick;
 } sb_run_process;
