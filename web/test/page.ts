@@ -465,8 +465,9 @@ test("messages are listed, filtered and jumped to", async () => {
   assert.ok(at.includes(formatTime((view.from + view.to) / 2)), at);
 });
 
-test("ops, device, flame graph and info have their say", async () => {
+test("messages, ops, device, flame graph and info have their say", async () => {
   for (const [tab, element, text] of [
+    ["messages", ".panels .table-row.clickable", ""],
     ["ops", ".ops-body .table-row.clickable", "MatmulDeviceOperation"],
     ["device", ".core", "1,1"],
     ["flame", ".flame-box", "decode step"],
