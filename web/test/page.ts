@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
+import type { Drawn } from "../src/draw";
 import { formatCount, formatTime } from "../src/format";
 import {
   canvasBox,
@@ -258,15 +259,17 @@ test("a link restores what was seen", async () => {
   await page.keyboard.press("4");
   await settle(page);
   await page.waitForFunction(() => location.hash.includes("tab=ops"));
-  const before = await zones(page);
   const other = await openPage(browser, page.url());
+  await settle(page);
+  const before = await zones(page);
   const after = await zones(other);
   assert.deepEqual((await state(other)).selection, { track: zone.track, zone: zone.zone });
   assert.equal((await state(other)).tab, "ops");
-  assert.deepEqual(
-    after.map((one) => [one.track, one.zone, Math.round(one.x)]).slice(0, 200),
-    before.map((one) => [one.track, one.zone, Math.round(one.x)]).slice(0, 200),
-  );
+  // Narrow ones may be drawn together, or not yet: what was loaded finer stays on the first page.
+  const wide = (all: Drawn[]) =>
+    all.filter((one) => one.width >= 8).map((one) => [one.track, one.zone, Math.round(one.x)]);
+  assert.ok(wide(before).length > 4);
+  assert.deepEqual(wide(after), wide(before));
   await other.close();
 });
 
