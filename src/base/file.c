@@ -133,8 +133,10 @@ bool sb_file_is_same(const char *a, const char *b) {
 static bool sync_path(const char *path, int flags) {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | flags);
     const bool done = descriptor >= 0 && fsync(descriptor) == 0;
+    const int failure = errno;
     if (descriptor >= 0)
         close(descriptor);
+    errno = failure;
     return done;
 }
 

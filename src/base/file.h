@@ -34,7 +34,7 @@ void sb_file_close(sb_file *file);
  * Writing one would change the other.
  */
 bool sb_file_is_same(const char *a, const char *b);
-/* Waits until the file and its name are on the disk, so that they outlive a power cut. */
+/* Waits until the file and its name are on the disk, so that they outlive a power cut; errno. */
 bool sb_file_sync(const char *path);
 
 #endif

@@ -100,6 +100,7 @@ typedef struct sb_capture_report {
     uint64_t lost; /* events that the program could not record, by its own account */
     bool has_file;
     bool has_journal;  /* it was left */
+    int sync_failure;  /* errno: the trace may not outlive a power cut, so the journal stays */
     int spill_failure; /* errno: columns stayed in memory */
     sb_trace_written written;
     sb_capture_count unkept[SB_CAPTURE_COUNTS_MAX]; /* events that a trace has no place for */

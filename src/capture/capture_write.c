@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -6,6 +7,15 @@
 static uint64_t size_of(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* The journal goes when nothing can take the trace away any more. */
+static void drop_journal(const char *trace_path, const char *journal_path,
+                         sb_capture_report *report) {
+    if (!sb_file_sync(trace_path))
+        report->sync_failure = errno;
+    else if (unlink(journal_path) == 0)
+        report->has_journal = false;
 }
 
 sb_status capture_write_trace(const sb_capture_options *options, const sb_trace *trace,
@@ -22,8 +32,7 @@ sb_status capture_write_trace(const sb_capture_options *options, const sb_trace 
     report->write_seconds = (double)(sb_clock_ns() - start) / ns_per_second;
     report->has_file = true;
     report->file_bytes = size_of(options->output);
-    /* The journal goes when nothing can take the trace away any more. */
-    if (!options->keep_journal && sb_file_sync(options->output) && unlink(journal_path) == 0)
-        report->has_journal = false;
+    if (!options->keep_journal)
+        drop_journal(options->output, journal_path, report);
     return SB_OK;
 }

@@ -52,6 +52,9 @@ void cli_warn_of_recording(const sb_capture_report *report) {
     if (report->spill_failure != 0)
         sb_log(SB_LOG_WARNING, "more memory than asked for was used: %s",
                strerror(report->spill_failure)); /* NOLINT(concurrency-mt-unsafe) */
+    if (report->sync_failure != 0)
+        sb_log(SB_LOG_WARNING, "the journal is kept: the trace could not be forced to the disk: %s",
+               strerror(report->sync_failure)); /* NOLINT(concurrency-mt-unsafe) */
 }
 
 /* ---- reports ---- */

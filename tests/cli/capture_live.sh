@@ -34,3 +34,11 @@ for address in 127.0.0.1 127.0.0.2; do
     [ "$("$strobe" export -u c.tracy | wc -l)" -gt 100 ] && echo "zones"
 done
 kill "$program"
+
+# What cannot be forced to the disk may be gone tomorrow: the journal stays, and a warning says why.
+ln -s /dev/null d.tracy
+start --zones 100
+"$strobe" capture -q -f -o d.tracy -p "$port" 2>&1
+echo "exit $?"
+wait "$program"
+"$strobe" recover -o e.tracy d.tracy.journal > /dev/null && "$strobe" export -u e.tracy | wc -l
