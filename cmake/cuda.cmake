@@ -26,7 +26,8 @@ add_library(strobe_cuda_shared SHARED $<TARGET_OBJECTS:strobe_cuda>)
 # As those call it that find it installed.
 add_library(strobe::cuda ALIAS strobe_cuda_shared)
 set_target_properties(strobe_cuda_shared PROPERTIES OUTPUT_NAME strobe_cuda EXPORT_NAME cuda
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} BUILD_RPATH "$ORIGIN"
+  INSTALL_RPATH "$ORIGIN")
 target_link_libraries(strobe_cuda_shared PRIVATE $<BUILD_INTERFACE:strobe_base> strobe_shared
   m Threads::Threads ${CMAKE_DL_LIBS})
 target_include_directories(strobe_cuda_shared INTERFACE

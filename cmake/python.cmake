@@ -73,7 +73,7 @@ file(GLOB_RECURSE package_files RELATIVE ${CMAKE_SOURCE_DIR}/python CONFIGURE_DE
 foreach(file ${package_files})
   configure_file(python/${file} ${STROBE_PYTHON_FOLDER}/${file} COPYONLY)
 endforeach()
-add_custom_target(strobe_python ALL DEPENDS ${STROBE_PYTHON_TARGETS} strobe)
+add_custom_target(strobe_python ALL DEPENDS ${STROBE_PYTHON_TARGETS} strobe strobe_cuda_shared)
 
 # The device and its operations for the package's ttnn; the sources of their kernels go along.
 add_library(strobe_bridge SHARED python/bridge/bridge.c)

@@ -46,7 +46,8 @@ class BuildFromTree(build_py):
         shutil.copy2(source / "ttnn.py", goal)
         (goal / "tracy" / "bin").mkdir(exist_ok=True)
         shutil.copy2(build / "bin" / "strobe", goal / "tracy" / "bin")
-        shutil.copy2((build / "libstrobe.so.0").resolve(), goal / "tracy" / "lib" / "libstrobe.so.0")
+        for library in ("libstrobe.so.0", "libstrobe_cuda.so.0"):
+            shutil.copy2((build / library).resolve(), goal / "tracy" / "lib" / library)
 
 
 class WithBinaries(Distribution):

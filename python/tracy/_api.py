@@ -65,6 +65,9 @@ def set_thread_name(name: str) -> None:
 
 def end_recording() -> None:
     """Writes what is left and closes the recording; for processes that end without saying so."""
+    cuda = sys.modules.get("tracy.cuda")
+    if cuda is not None:
+        cuda.flush_at_end()
     if _native is not None:
         _native.stop()
 

@@ -33,6 +33,12 @@ class Tools(Installed):
         done = self.command(self.python, "script.py")
         self.assertEqual(done.stdout, "32.0\n", done.stderr)
 
+    def test_the_library_for_cuda_is_in_the_wheel(self) -> None:
+        self.environment["CUDA_VISIBLE_DEVICES"] = ""
+        self.write("from tracy import cuda\ntry: cuda.kernel('__global__ void k() {}', 'k')\n"
+                   "except cuda.Error as reason: print(reason)\n")
+        self.assertRegex(self.command(self.python, "script.py").stdout, "^[^\n]*CUDA driver[^\n]*\n$")
+
     def test_the_wrapper_of_a_quoted_command(self) -> None:
         self.write("import ttnn\nd = ttnn.open_device()\nx = ttnn.from_torch([[1.0] * 32] * 32, device=d)\n"
                    "ttnn.matmul(x, x)\nttnn.close_device(d)\n")

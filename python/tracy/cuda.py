@@ -1,0 +1,247 @@
+"""Zones inside CUDA kernels that are launched from Python, with PyTorch, CuPy or neither.
+
+    from tracy import cuda
+
+    scale = cuda.kernel(r'''
+        #include <strobe/cuda.h>
+        extern "C" __global__ void scale(float *values, float by, int count) {
+            DeviceZoneScopedMainN("scale");
+            for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+                values[i] *= by;
+        }''', "scale")
+    scale(tensor, 0.5, tensor.numel(), grid=132, block=256)
+
+The source is built with NVRTC for the GPU at hand. A launch goes to the current stream of whoever
+made the arrays, returns at once as theirs do, and is a zone of this thread; the zones of the
+kernel come into the same recording. docs/cuda.md says what can be recorded in a kernel.
+
+Importing this never fails. Where there is no GPU, driver or compiler, ``kernel`` raises ``Error``
+with one sentence.
+"""
+
+from __future__ import annotations
+
+import atexit
+import operator
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
+from tracy import _api
+from tracy._cuda_library import Counts, Driver, Error, Library, Shape, load
+from tracy._cuda_parameters import Array, Parameter, describe_array, find_parameters, pack, parse_parameters
+
+__all__ = ["Counts", "Error", "Kernel", "counts", "flush", "kernel"]
+
+Extent = Union[int, Sequence[int]]
+
+_GRID_LIMITS = (2**31 - 1, 65535, 65535)
+_BLOCK_LIMITS = (1024, 1024, 64)
+_THREADS_MOST = 1024
+
+# ---- modules ----
+
+
+class _Module:
+    """A source, built for each context that wants it."""
+
+    def __init__(self, source: str, name: str, options: tuple[str, ...], zones: bool) -> None:
+        self._text = source, f"{name}.cu", options, zones
+        self._lock = threading.Lock()
+        self._built: dict[int, int] = {}  # modules by context
+        self.is_unloaded = False
+
+    def find(self, library: Library, driver: Driver, name: str) -> int:
+        """A kernel, for the context that is current."""
+        with self._lock:
+            if self.is_unloaded:
+                raise Error(f"{name} was unloaded")
+            context = driver.current()
+            if context not in self._built:
+                module = library.build(*self._text)
+                context = driver.current()  # where there was none, that of the first GPU now
+                self._built[context] = module
+            return library.find(self._built[context], name)
+
+    def unload(self, library: Library, driver: Driver) -> None:
+        with self._lock:
+            self.is_unloaded = True
+            for context, module in self._built.items():
+                with driver.on(context):
+                    library.unload(module)
+            self._built.clear()
+
+
+_lock = threading.Lock()
+# A source that comes again is not built again. Kept to the end: graphs may hold kernels of it.
+_modules: dict[tuple[str, tuple[str, ...], bool], _Module] = {}
+_owner = 0  # the process that uses GPUs; what is forked from it cannot
+
+
+def _module_of(source: str, name: str, options: tuple[str, ...], zones: bool) -> _Module:
+    global _owner
+    with _lock:
+        if _owner == 0:
+            # Registered after PyTorch's and CuPy's, and so called before they tear down.
+            atexit.register(flush_at_end)
+            _owner = os.getpid()
+        known = _modules.get((source, options, zones))
+        if known is None or known.is_unloaded:
+            known = _modules[source, options, zones] = _Module(source, name, options, zones)
+        return known
+
+
+def flush_at_end() -> None:
+    """For a process that ends: what fails is said, and stops nothing."""
+    if _owner == os.getpid():
+        try:
+            flush()
+        except Error as reason:
+            print(f"tracy: {reason}", file=sys.stderr)
+
+
+# ---- frameworks ----
+
+def _torch() -> Any:
+    """PyTorch, if the program uses it on a GPU."""
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and hasattr(torch, "cuda") and torch.cuda.is_initialized() else None
+
+
+def _current_device() -> Optional[int]:
+    """That of PyTorch or CuPy; None: neither is in use."""
+    torch, cupy = _torch(), sys.modules.get("cupy")
+    if torch is not None:
+        return int(torch.cuda.current_device())
+    return int(cupy.cuda.Device().id) if cupy is not None else None
+
+
+def _current_stream(owner: str, device: Optional[int]) -> Optional[int]:
+    """Of one of the two, on a GPU."""
+    torch, cupy = _torch(), sys.modules.get("cupy")
+    if owner == "torch" and torch is not None:
+        return int(torch.cuda.current_stream(device).cuda_stream)
+    if owner == "cupy" and cupy is not None:
+        with cupy.cuda.Device(device):
+            return int(cupy.cuda.get_current_stream().ptr)
+    return None
+
+
+def _address_of_stream(stream: Any) -> int:
+    if isinstance(stream, int) and not isinstance(stream, bool):
+        return stream
+    for attribute in ("cuda_stream", "ptr"):  # of PyTorch, of CuPy
+        if isinstance(getattr(stream, attribute, None), int):
+            return int(getattr(stream, attribute))
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    raise TypeError(f"stream: {stream!r} is neither a stream of PyTorch or CuPy nor its address")
+
+
+def _choose_device(name: str, arrays: Sequence[Array]) -> Optional[int]:
+    devices = {array.device for array in arrays if array.device is not None}
+    if len(devices) > 1:
+        raise ValueError(f"{name}: its arrays are on different GPUs ({', '.join(map(str, sorted(devices)))})")
+    return devices.pop() if devices else _current_device()
+
+
+def _choose_stream(name: str, arrays: Sequence[Array], device: Optional[int]) -> int:
+    owners = {array.owner for array in arrays} or {"torch", "cupy"}
+    streams = {_current_stream(owner, device) for owner in owners}
+    streams |= {array.stream for array in arrays if array.owner not in ("torch", "cupy")}
+    streams.discard(None)
+    if len(streams) > 1:
+        raise ValueError(f"{name}: PyTorch and CuPy are on different streams here; say which with stream=")
+    return streams.pop() or 0 if streams else 0
+
+
+# ---- kernels ----
+
+def _extent(what: str, value: Extent, limits: Sequence[int]) -> tuple[int, int, int]:
+    sizes = (value,) if hasattr(value, "__index__") else tuple(value)
+    if not 1 <= len(sizes) <= 3:
+        raise ValueError(f"{what}: {len(sizes)} sizes; it has one to three")
+    try:
+        x, y, z = whole = *map(operator.index, sizes), *(1,) * (3 - len(sizes))
+    except TypeError:
+        x, y, z = whole = 0, 0, 0
+    if not (1 <= x <= limits[0] and 1 <= y <= limits[1] and 1 <= z <= limits[2]):
+        raise ValueError(f"{what}: {value!r}; its sizes are whole numbers, at least 1 and at most "
+                         f"{' x '.join(map(str, limits))}")
+    return whole
+
+
+class Kernel:
+    """Made by ``kernel``; called with the arguments of the kernel and the shape of the launch."""
+
+    def __init__(self, module: _Module, name: str, parameters: tuple[Parameter, ...]) -> None:
+        self.name = name
+        self.parameters = parameters
+        self._module = module
+        self._library, self._driver = load()
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}({', '.join(f'{p.type} {p.name}' for p in self.parameters)})>"
+
+    def build(self, device: Optional[int]) -> None:
+        with self._driver.on(self._driver.context_of(device)):
+            self._module.find(self._library, self._driver, self.name)
+
+    def __call__(self, *arguments: Any, grid: Extent, block: Extent, shared: int = 0, stream: Any = None) -> None:
+        """Launches. ``shared`` is dynamic shared memory, in bytes."""
+        if len(arguments) != len(self.parameters):
+            raise TypeError(f"{self.name} has {len(self.parameters)} parameters, but {len(arguments)} arguments came")
+        if not 0 <= shared < 1 << 31:
+            raise ValueError(f"{self.name}: {shared} bytes of shared memory")
+        blocks, threads = _extent("grid", grid, _GRID_LIMITS), _extent("block", block, _BLOCK_LIMITS)
+        if threads[0] * threads[1] * threads[2] > _THREADS_MOST:
+            raise ValueError(f"block: {block!r}; it has at most {_THREADS_MOST} threads")
+        packed = [pack(parameter, value) for parameter, value in zip(self.parameters, arguments)]
+        shape = Shape(blocks, threads, shared)
+        arrays = [array for array in map(describe_array, arguments) if array is not None]
+        place = sys._getframe(1)
+        with _api._Zone(self.name, 0, place.f_code.co_filename, place.f_lineno, place.f_code.co_name):
+            self._launch(shape, stream, packed, arrays)
+
+    def _launch(self, shape: Shape, stream: Any, packed: Sequence[Any], arrays: Sequence[Array]) -> None:
+        device = _choose_device(self.name, arrays)
+        chosen = _choose_stream(self.name, arrays, device) if stream is None else _address_of_stream(stream)
+        with self._driver.on(self._driver.context_of(device)):
+            handle = self._module.find(self._library, self._driver, self.name)
+            self._library.launch(handle, shape, chosen, packed)
+
+    def unload(self) -> None:
+        """Waits for what was launched, reads what it recorded, and takes the source from all GPUs,
+        with all kernels in it. Without this it stays to the end of the process."""
+        self._module.unload(self._library, self._driver)
+
+
+def kernel(source: str, name: str, *, options: Sequence[str] = (), parameters: Optional[str] = None,
+           zones: bool = True) -> Kernel:
+    """Builds a kernel, which is ``extern "C"``, for the current GPU; for others at their first launch.
+
+    ``options`` are NVRTC's (``-I``, ``-D``, ``--use_fast_math``). ``parameters``, as in
+    ``"const float *in, int count"``, is for kernels whose own are hidden behind macros. Without
+    ``zones`` it is built as if they were not in the source.
+    """
+    found = parse_parameters(parameters) if parameters is not None else find_parameters(source, name)
+    if found is None:
+        raise ValueError(f"the source has no `__global__ void {name}(...)`; if a macro makes it, say its parameters with "
+                         "parameters='...'")
+    load()
+    made = Kernel(_module_of(source, name, tuple(options), zones), name, found)
+    made.build(_current_device())
+    return made
+
+
+def flush() -> None:
+    """Waits for all that was launched, on all GPUs, and records it. At exit this is done by itself."""
+    if _owner == os.getpid():
+        load()[0].flush()
+
+
+def counts() -> Counts:
+    """What became of the records of kernels so far; after ``flush``, of all."""
+    return load()[0].count() if _owner == os.getpid() else Counts(0, 0, 0, 0, 0, 0)
