@@ -11,6 +11,9 @@
 /* Numbers of contexts are counted down from the end, away from those of the program itself. */
 enum { CONTEXT_LAST = 255, CONTEXTS = 250, NO_CONTEXT = 0 };
 
+/* Readers know 65,534 source locations, and a main zone that says whose it is takes one. */
+enum { OWNERS_MOST = 16384 };
+
 void cuda_tracks_prepare(void) {
     sb_client_start(&(sb_client_options){.size = sizeof(sb_client_options)});
 }
@@ -56,12 +59,23 @@ static void name_lanes(cuda_context *context, uint32_t sm, uint32_t lane) {
     }
 }
 
-/* The main zone says whose it is; all others can share their location. */
+/* Whether the recording can take one more place. */
+static bool can_tell_owner(void) {
+    static uint32_t session;
+    static uint32_t told;
+    const uint32_t now = session_now();
+    if (__atomic_exchange_n(&session, now, __ATOMIC_RELAXED) != now)
+        __atomic_store_n(&told, 0, __ATOMIC_RELAXED);
+    return __atomic_load_n(&told, __ATOMIC_RELAXED) < OWNERS_MOST &&
+           __atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) < OWNERS_MOST;
+}
+
+/* The main zone says whose it is, as long as there is room; all others share their location. */
 static void tell_begin(cuda_context *context, const cuda_track *track, uint16_t query,
                        uint32_t code, const cuda_event *event) {
     const sb_source_location *location =
         cuda_places_find(&context->places, context->driver, context->pool.stream, event->place);
-    if (!event->is_main) {
+    if (!event->is_main || !can_tell_owner()) {
         sb_gpu_zone_begin(track->context, query, location, code, 0);
         return;
     }
