@@ -83,7 +83,8 @@ static const cli_option perf_options[] = {
      .name = "arch",
      .argument = "NAME",
      .help = "architecture of files that do not name theirs: wormhole (default), blackhole, bh20, "
-             "n1, or a board such as n300 or p150"},
+             "n1, a board such as n300 or p150, or a GPU: h200, h100, h100_pcie, a100, "
+             "a100_40gb"},
     {.id = OPT_HOST_NAMES,
      .name = "host-names",
      .argument = "A,B,...",

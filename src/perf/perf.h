@@ -152,7 +152,8 @@ typedef struct sb_perf_row {
     sb_perf_number flops_percent; /* of the peak of the cores it ran on */
     sb_perf_number utilisation;   /* of the peak of the cores it could have had; not in compat */
     sb_perf_number total_percent;
-    double available_cores; /* worker cores the device offers this operation */
+    double available_cores;       /* worker cores the device offers this operation */
+    const struct perf_arch *arch; /* NULL: not known */
 } sb_perf_row;
 
 /* Something the analysis did or chose; to be shown in this order. */

@@ -174,11 +174,126 @@ static void advise_slow(row_advisor *advisor) {
     advise(advisor, advisor->fidelity.hint, 0);
 }
 
+/* ---- GPUs ---- */
+
+static bool is_on_gpu(const sb_perf_row *row) {
+    return row->arch != NULL && row->arch->gpu != NULL;
+}
+
+static void advise_more_blocks(row_advisor *advisor) {
+    const sb_perf_row *row = advisor->row;
+    const double full = row->available_cores;
+    if (!sb_perf_has(row->cores) || row->cores.value >= full || row->cores.value <= 0)
+        return;
+    const double gain = sb_perf_or_zero(row->device_time) * (1 - row->cores.value / full);
+    advise(advisor,
+           say(advisor,
+               "runs on %.0f of %.0f SMs: give it more blocks than there are SMs (smaller tiles, "
+               "or the inner dimension split): saves up to %.0f μs on all of them",
+               row->cores.value, full, gain),
+           gain);
+}
+
+/* The peak of the whole GPU at a precision, or with an empty name at that of the row. */
+static double peak_of(const sb_perf_row *row, sb_slice precision) {
+    const sb_slice chosen = precision.size > 0 ? precision : row->fidelity;
+    return perf_peak_tflops(row->arch, chosen, row->datatypes, false) * row->arch->worker_cores;
+}
+
+/* What the row would save at best if all of its time went with the peak. */
+static double gain_of_narrower(const sb_perf_row *row) {
+    const double share = peak_of(row, (sb_slice){"", 0}) / peak_of(row, (sb_slice)SB_SLICE("BF16"));
+    return share < 1 ? sb_perf_or_zero(row->device_time) * (1 - share) : 0;
+}
+
+static void advise_narrower(row_advisor *advisor, double gain) {
+    const sb_perf_row *row = advisor->row;
+    const double peak = peak_of(row, (sb_slice){"", 0});
+    const double tf32 = peak_of(row, (sb_slice)SB_SLICE("TF32"));
+    const double bf16 = peak_of(row, (sb_slice)SB_SLICE("BF16"));
+    if (peak < tf32)
+        advise(advisor,
+               say(advisor,
+                   "multiplied at a precision with a peak of %.0f TFLOP/s: the matrix units have "
+                   "%.0f for TF32, with the tensors as they are, and %.0f for BF16: saves up to "
+                   "%.0f μs",
+                   peak, tf32, bf16, gain),
+               gain);
+    else if (peak < bf16)
+        advise(advisor,
+               say(advisor,
+                   "multiplied at a precision with a peak of %.0f TFLOP/s: BF16 has %.0f: saves up "
+                   "to %.0f μs",
+                   peak, bf16, gain),
+               gain);
+}
+
+static void advise_less_traffic(row_advisor *advisor) {
+    const sb_perf_row *row = advisor->row;
+    const double time = sb_perf_or_zero(row->device_time);
+    const double gain = gain_to(row, row->dram_percent.value, DRAM_SHARDED_PERCENT);
+    if (sb_slice_is(row->datatypes[SB_PERF_INPUT_0], "FLOAT32"))
+        advise(advisor,
+               say(advisor,
+                   "DRAM-bound with inputs of 32 bits: in BF16 half as much is read: saves up to "
+                   "%.0f μs",
+                   time / 2),
+               time / 2);
+    if (gain > 0)
+        advise(advisor,
+               say(advisor,
+                   "DRAM-bound at %.0f %% of the bandwidth: loads of 16 bytes a thread and "
+                   "asynchronous copies reach about %.0f %%: saves up to %.0f μs",
+                   row->dram_percent.value, DRAM_SHARDED_PERCENT, gain),
+               gain);
+}
+
+static void advise_slow_on_gpu(row_advisor *advisor) {
+    const sb_perf_row *row = advisor->row;
+    const double gain = gain_of_slow(row);
+    advise_more_blocks(advisor);
+    advise_narrower(advisor, gain);
+    advise(
+        advisor,
+        say(advisor,
+            "reaches %.0f %% of the peak and %.0f %% of the bandwidth: kernels near the peak use "
+            "the matrix units and copy into shared memory ahead of them; zones inside the kernel "
+            "show what its warps wait for: up to %.0f μs are there to save",
+            sb_perf_or_zero(row->flops_percent), sb_perf_or_zero(row->dram_percent), gain),
+        gain);
+}
+
+static void advise_on_gpu(row_advisor *advisor) {
+    const sb_perf_row *row = advisor->row;
+    switch (row->bound) {
+    case SB_PERF_DRAM:
+    case SB_PERF_BOTH:
+        advise_less_traffic(advisor);
+        break;
+    case SB_PERF_FLOP:
+        advise_more_blocks(advisor);
+        advise_narrower(advisor, gain_of_narrower(row));
+        break;
+    case SB_PERF_SLOW:
+        advise_slow_on_gpu(advisor);
+        break;
+    case SB_PERF_UNKNOWN:
+    case SB_PERF_HOST:
+        break;
+    }
+}
+
+/* ---- all ---- */
+
 sb_perf_advice sb_perf_advise(const sb_perf_report *report, const sb_perf_row *row,
                               sb_arena *arena) {
     row_advisor advisor = {.report = report, .row = row, .arena = arena};
     if (row->kind != SB_PERF_MATMUL)
         return advisor.advice;
+    if (is_on_gpu(row)) {
+        advise_on_gpu(&advisor);
+        return advisor.advice;
+    }
     advisor.fidelity = perf_judge_fidelity(row, arena);
     switch (row->bound) {
     case SB_PERF_DRAM:
@@ -257,15 +372,18 @@ static void print_high_gaps(const advice_page *page) {
             perf_table_put_row(page->table, &report->rows[i], page->output);
     }
     const double total = report->totals.device_time + report->totals.gap;
+    const bool is_gpu = perf_is_about_gpus(report);
     sb_put_format(
         page->output,
-        "\nThe device waited more than %.1f μs before %zu %s%s. Capture the loop as "
-        "a trace and replay it: gaps near %.0f μs would save %.0f μs (%.1f %% of the total).\n"
-        "Also: do not read results back inside the loop (asynchronous mode lets the host "
-        "run ahead); experts turn runtime arguments of kernels into compile-time ones.\n\n",
+        "\nThe device waited more than %.1f μs before %zu %s%s. Capture the loop %s"
+        " and replay it: gaps near %.0f μs would save %.0f μs (%.1f %% of the total).\n"
+        "Also: do not read results back inside the loop (%s.\n\n",
         PERF_GAP_HIGH, count, report->options.top > 0 ? "of the rows shown" : "operation",
-        count == 1 || report->options.top > 0 ? "" : "s", PERF_GAP_FLOOR, saved,
-        total != 0 ? saved / total * 100 : 0);
+        count == 1 || report->options.top > 0 ? "" : "s", is_gpu ? "in a CUDA graph" : "as a trace",
+        PERF_GAP_FLOOR, saved, total != 0 ? saved / total * 100 : 0,
+        is_gpu ? "launches return at once, so the host can run ahead)"
+               : "asynchronous mode lets the host run ahead); experts turn runtime arguments of "
+                 "kernels into compile-time ones");
 }
 
 static void print_matmul(const advice_page *page, const sb_perf_row *row, sb_arena *arena) {

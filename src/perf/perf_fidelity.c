@@ -131,6 +131,8 @@ static perf_fidelity unknown_type(sb_slice datatype, sb_arena *arena) {
 
 perf_fidelity perf_judge_fidelity(const sb_perf_row *row, sb_arena *arena) {
     int bits[SB_PERF_TENSORS] = {0};
+    if (row->arch != NULL && row->arch->gpu != NULL)
+        return (perf_fidelity){PERF_FIDELITY_NOT_APPLICABLE, {"", 0}};
     for (int i = 0; i < SB_PERF_TENSORS; i++) {
         if (is_integer(row->datatypes[i]))
             return (perf_fidelity){

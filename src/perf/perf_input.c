@@ -592,8 +592,9 @@ static void choose_arch(sb_perf_store *store, const joined_columns *joined) {
             ? store->arch->name
             : sb_arena_format(&store->arena, "%.*s", (int)name.size, name.data).data;
     report->dram_bandwidth = store->arch != NULL ? store->arch->dram_bandwidth : 0;
-    perf_note(store, false, "Architecture %s, %.0f worker cores", report->arch_name,
-              report->worker_cores);
+    const bool is_gpu = store->arch != NULL && store->arch->gpu != NULL;
+    perf_note(store, false, "Architecture %s, %.0f %s", report->arch_name, report->worker_cores,
+              is_gpu ? "SMs" : "worker cores");
 }
 
 static bool is_real(const column_kind *kind) {

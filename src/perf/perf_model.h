@@ -23,15 +23,21 @@
 
 typedef struct perf_arch {
     const char *name;
-    double worker_cores;
-    double dram_bandwidth;     /* GB/s */
-    double lofi, hifi2, hifi4; /* TFLOP/s per core */
+    double worker_cores;         /* of a GPU: its SMs */
+    double dram_bandwidth;       /* GB/s */
+    double lofi, hifi2, hifi4;   /* TFLOP/s per core */
+    const struct gpu_peaks *gpu; /* those of a GPU; NULL: it is none */
 } perf_arch;
 
-/* NULL if there is no such architecture. Plain mode also knows board names (p150, n300, ...). */
+/* NULL if there is no such architecture. Plain mode also knows board names (p150, n300, ...) and
+   GPUs. */
 const perf_arch *perf_find_arch(sb_slice name, bool compat);
-/* TFLOP/s per core at this math fidelity; 0 if it is not known. */
-double perf_peak_tflops(const perf_arch *arch, sb_slice fidelity, bool compat);
+/*
+ * TFLOP/s per core at this math fidelity; 0 if it is not known. On a GPU at the precision that is
+ * named in its place ("TF32"), else that of the inputs.
+ */
+double perf_peak_tflops(const perf_arch *arch, sb_slice fidelity, const sb_slice *datatypes,
+                        bool compat);
 
 /* ---- what texts say; computed once for each distinct text ---- */
 
@@ -194,6 +200,8 @@ static inline bool perf_gap_is_high(const sb_perf_row *row) {
     return sb_perf_has(row->gap) && row->gap.value > PERF_GAP_HIGH;
 }
 
+/* Whether what the report is about ran on GPUs. */
+bool perf_is_about_gpus(const sb_perf_report *report);
 /* What could be saved of all high gaps, in microseconds, and how many there are. */
 double perf_high_gaps(const sb_perf_report *report, size_t *count);
 

@@ -172,7 +172,7 @@ static void set_flops(const row_maker *maker, const perf_record *record, sb_perf
                       double operations, double used_cores) {
     const bool compat = maker->store->options.compat;
     const perf_arch *arch = arch_of(maker, record);
-    const double tflops = perf_peak_tflops(arch, record->fidelity, compat);
+    const double tflops = perf_peak_tflops(arch, record->fidelity, record->datatypes, compat);
     const double seconds = record->duration * 1e-9;
     const double flops = operations / seconds;
     if (record->duration == 0) {
@@ -186,6 +186,11 @@ static void set_flops(const row_maker *maker, const perf_record *record, sb_perf
         return; /* told once for the file */
     if (used_cores == 0) {
         complain(maker, record, "CORE COUNT", "is 0, so FLOPs % stays empty");
+        return;
+    }
+    if (tflops == 0 && arch->gpu != NULL) {
+        perf_problem(maker->store, record->host, record->id, "INPUT_0_DATATYPE, INPUT_1_DATATYPE",
+                     "no peak is known for them on %s, so FLOPs %% stays empty", arch->name);
         return;
     }
     if (tflops == 0) {
@@ -222,8 +227,12 @@ static void put_name(row_maker *maker, sb_slice name) {
 /* "HiFi2 BF16 x BFP8 => BF16" */
 static sb_slice compute_fidelity_text(row_maker *maker, const perf_record *record) {
     const sb_slice *types = record->datatypes;
-    put_name(maker, record->fidelity);
-    sb_put_char(&maker->text, ' ');
+    const perf_arch *arch = arch_of(maker, record);
+    const bool has_fidelity = arch == NULL || arch->gpu == NULL;
+    if (has_fidelity || is_there(record->fidelity)) {
+        put_name(maker, record->fidelity);
+        sb_put_char(&maker->text, ' ');
+    }
     put_name(maker, types[SB_PERF_INPUT_0]);
     sb_put_text(&maker->text, " x ");
     put_name(maker, types[SB_PERF_INPUT_1]);
@@ -396,6 +405,7 @@ static void make_row(row_maker *maker, const perf_record *record) {
         .device = whole_or_absent(record->device),
         .cores = whole_or_absent(record->cores),
         .available_cores = available_cores(maker, record),
+        .arch = arch_of(maker, record),
     };
     for (int i = 0; i < SB_PERF_TENSORS; i++)
         row.datatypes[i] = record->datatypes[i];

@@ -121,13 +121,15 @@ static void judge_gaps(sb_perf_store *store, double gain, size_t count) {
                                            "%.0f μs (%.0f %% of the time) to gain",
                                            count, count == 1 ? "" : "s", gain,
                                            share(gain, totals->device_time + totals->gap));
-    verdict->first_step = sb_arena_format(
-        &store->arena,
-        waits_for_host_op(&store->report)
-            ? "move the host ops to the device, then capture the loop as a trace and "
-              "replay it"
-            : "capture the loop as a trace and replay it (execute_trace), so that no "
-              "op waits for its dispatch");
+    const bool is_gpu = perf_is_about_gpus(&store->report);
+    const bool has_host_ops = waits_for_host_op(&store->report);
+    verdict->first_step =
+        sb_arena_format(&store->arena, "%s the loop %s%s",
+                        has_host_ops ? "move the host ops to the device, then capture" : "capture",
+                        is_gpu ? "in a CUDA graph and replay it" : "as a trace and replay it",
+                        has_host_ops ? ""
+                        : is_gpu     ? ", so that no op waits for its launch"
+                                     : " (execute_trace), so that no op waits for its dispatch");
 }
 
 static void judge_shape(sb_perf_store *store, const opportunity *best) {
@@ -145,6 +147,9 @@ static void judge_shape(sb_perf_store *store, const opportunity *best) {
         share(best->gain_us, totals->device_time + totals->gap));
     if (advice.count > 0)
         verdict->first_step = sb_arena_copy(&store->arena, advice.items[0]);
+    else if (row->kind == SB_PERF_CONV && perf_is_about_gpus(&store->report))
+        verdict->first_step = (sb_slice)SB_SLICE(
+            "give the convolution 16-bit tensors with channels last, which the matrix units take");
     else if (row->kind == SB_PERF_CONV)
         verdict->first_step = (sb_slice)SB_SLICE(
             "give the convolution larger activation blocks (act_block_h) and double buffering "
