@@ -45,9 +45,9 @@ static void announce(cuda_context *context, uint32_t sm) {
     sb_gpu_context_name(track->context, name, (size_t)size);
 }
 
-/* What tells the lanes of all SMs apart. */
+/* What tells the lanes of all SMs apart, and from threads, whose numbers are below. */
 static uint32_t code_of(const cuda_context *context, uint32_t sm, uint32_t lane) {
-    return (uint32_t)context->device << 24 | sm << 8 | lane;
+    return ((uint32_t)context->device + 1) << 24 | sm << 8 | lane;
 }
 
 static void name_lanes(cuda_context *context, uint32_t sm, uint32_t lane) {

@@ -139,6 +139,14 @@ sb_status view_answer_info(view_call *call) {
 
 static const char *const kind_names[] = {"thread", "fiber", "lane"};
 
+/* The GPU and the SM of a lane; the name says how exact its times are, if the clocks do not. */
+static void put_sm(sb_output *output, const sb_context *context, const sb_sm *sm) {
+    put_field(output, "group", sm->gpu);
+    sb_put_format(output, ",\"sm\":[%u,%u]", sm->device, sm->number);
+    if (uncertainty(context) < 0 && sm->error_ns >= 0)
+        sb_put_format(output, ",\"uncertainty\":%" PRId64, sm->error_ns);
+}
+
 /* Where a track belongs: its device and core, or its process. */
 static void put_place(sb_output *output, const sb_trace *trace, const sb_track *track) {
     if (track->kind != SB_TRACK_LANE) {
@@ -154,8 +162,13 @@ static void put_place(sb_output *output, const sb_trace *trace, const sb_track *
     const sb_context *context = sb_trace_context(trace, track->context);
     const sb_slice name = sb_trace_text(trace, context->name);
     sb_core core;
+    sb_sm sm;
     put_number(output, "context", track->context);
     put_uncertainty(output, context);
+    if (sb_sm_parse(name, &sm)) {
+        put_sm(output, context, &sm);
+        return;
+    }
     if (!sb_core_parse(name, &core)) {
         put_field(output, "group", name);
         return;

@@ -149,6 +149,25 @@ static void cores_are_read_from_the_names_of_contexts(void **state) {
     assert_false(sb_core_parse(sb_slice_of("Device: 0, Core (-1,2)"), &core));
 }
 
+static void sms_are_read_from_the_names_of_contexts(void **state) {
+    (void)state;
+    sb_sm sm;
+    assert_true(sb_sm_parse(sb_slice_of("NVIDIA H200 1, SM 17, \u00B11240 ns"), &sm));
+    check_slice(sm.gpu, "NVIDIA H200 1");
+    assert_int_equal(sm.device, 1);
+    assert_int_equal(sm.number, 17);
+    assert_int_equal(sm.error_ns, 1240);
+    assert_true(sb_sm_parse(sb_slice_of("NVIDIA A100-SXM4-80GB 0, SM 5"), &sm));
+    check_slice(sm.gpu, "NVIDIA A100-SXM4-80GB 0");
+    assert_int_equal(sm.device, 0);
+    assert_int_equal(sm.error_ns, -1);
+    assert_false(sb_sm_parse(sb_slice_of("Device: 0, Core (1,2)"), &sm));
+    assert_false(sb_sm_parse(sb_slice_of(", SM 5"), &sm));
+    assert_false(sb_sm_parse(sb_slice_of("NVIDIA H200 x, SM 5"), &sm));
+    assert_false(sb_sm_parse(sb_slice_of("NVIDIA H200 0, SM -5"), &sm));
+    assert_false(sb_sm_parse(sb_slice_of("NVIDIA H200 0, SM "), &sm));
+}
+
 static void a_page_holds_no_more_than_it_says(void **state) {
     (void)state;
     sb_trace *trace = sb_trace_create();
@@ -173,6 +192,7 @@ int main(void) {
         cmocka_unit_test(answers_are_json_whatever_the_trace_holds),
         cmocka_unit_test(the_innermost_zone_at_a_time_is_found),
         cmocka_unit_test(cores_are_read_from_the_names_of_contexts),
+        cmocka_unit_test(sms_are_read_from_the_names_of_contexts),
         cmocka_unit_test(a_page_holds_no_more_than_it_says),
     };
     return RUN(tests);

@@ -62,6 +62,7 @@ export interface Track {
   zones: number;
   depth: number;
   core?: [device: number, x: number, y: number];
+  sm?: [device: number, number: number];
   context?: number;
   uncertainty?: number;
   tooDeep?: number;
@@ -233,6 +234,7 @@ export interface Lane {
   context: number;
   name: string;
   core?: [device: number, x: number, y: number];
+  sm?: [device: number, number: number];
   busy: number;
   kernel: number;
   waiting: number;

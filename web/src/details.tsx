@@ -6,6 +6,7 @@ import { formatCount, formatPercent, formatTime } from "./format";
 import { Histogram } from "./histogram";
 import { useAnswer, useData, useStore } from "./hooks";
 import { Icon } from "./icons";
+import { trackLabel } from "./layout";
 import { Figures, jumpTo } from "./panel_find";
 import { findSource, SourceName } from "./panel_stats";
 import { forgetRun, runName, showRow, showRun, showRunOnDevice } from "./runs";
@@ -223,11 +224,7 @@ function Head({ details }: { details: ZoneDetails }) {
         <dt>Start</dt>
         <dd>{formatTime(zone.start)}</dd>
         <dt>Track</dt>
-        <dd>
-          {track
-            ? `${track.core ? `${track.core[1]},${track.core[2]} ` : ""}${track.name}`
-            : zone.track}
-        </dd>
+        <dd>{track ? trackLabel(track) : zone.track}</dd>
         {track?.uncertainty !== undefined && (
           <>
             <dt>Clock</dt>

@@ -316,7 +316,8 @@ export class EmbeddedSource implements DataSource {
         waiting: this.timeIn(spans, { from, to }, named("wait")).time,
         lost: this.lostOn(track, { from, to }),
       };
-      map.lanes.push(track.core ? { ...lane, core: track.core } : lane);
+      const { core, sm } = track;
+      map.lanes.push({ ...lane, ...(core && { core }), ...(sm && { sm }) });
     }
     return map;
   }

@@ -55,6 +55,7 @@ function startsFolded(state: State, track: Track): boolean {
 }
 
 export function trackLabel(track: Track): string {
+  if (track.sm) return `SM ${track.sm[1]} ${track.name}`;
   return track.core ? `${track.core[1]},${track.core[2]} ${track.name}` : track.name;
 }
 
@@ -66,7 +67,7 @@ function matches(track: Track, filter: string): boolean {
     .every((word) => text.includes(word));
 }
 
-/** Device tracks by core, row by row; the rest as recorded. What a person moved comes first. */
+/** Device tracks by core, row by row, or by SM; the rest as recorded. What a person moved comes first. */
 function sortTracks(tracks: Track[], order: number[]): Track[] {
   const place = new Map(order.map((id, i) => [id, i]));
   const rank = (track: Track) => place.get(track.id) ?? order.length;
@@ -74,6 +75,7 @@ function sortTracks(tracks: Track[], order: number[]): Track[] {
     if (rank(a) !== rank(b)) return rank(a) - rank(b);
     if (a.core && b.core)
       return a.core[0] - b.core[0] || a.core[2] - b.core[2] || a.core[1] - b.core[1] || a.id - b.id;
+    if (a.sm && b.sm) return a.sm[0] - b.sm[0] || a.sm[1] - b.sm[1] || a.thread - b.thread;
     return a.id - b.id;
   });
 }

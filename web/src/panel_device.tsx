@@ -1,4 +1,4 @@
-// The device as a map of its cores: how busy each was, how long it waited, what it lost and what it
+// The device as a map of its cores, or of the SMs of a GPU: how busy each was, how long it waited, what it lost and what it
 // moved over the network on chip, so that imbalance is seen at a glance.
 
 import { useMemo, useState } from "preact/hooks";
@@ -15,10 +15,11 @@ import { timelineCanvas } from "./timeline";
 const MEASURES = ["busy", "kernel", "waiting", "lost", "traffic"] as const;
 type Measure = (typeof MEASURES)[number];
 
-const MEASURE_TEXTS: Record<Measure, { title: string; about: string }> = {
+const MEASURE_TEXTS: Record<Measure, { title: string; about: string; ofGpu?: string }> = {
   busy: {
     title: "Busy",
     about: "the share of time in which the busiest processor of a core ran zones",
+    ofGpu: "the share of time in which the busiest warp slot of an SM was in zones",
   },
   kernel: {
     title: "Utilisation",
@@ -27,8 +28,13 @@ const MEASURE_TEXTS: Record<Measure, { title: string; about: string }> = {
   waiting: {
     title: "Waiting",
     about: "the share of time in which a processor of a core was in a zone named WAIT",
+    ofGpu: "the share of time in which a warp slot of an SM was in a zone named WAIT",
   },
-  lost: { title: "Losses", about: "how much the recording lost on a core" },
+  lost: {
+    title: "Losses",
+    about: "how much the recording lost on a core",
+    ofGpu: "how much the recording lost on an SM",
+  },
   traffic: {
     title: "NoC traffic",
     about: "bytes that a core read and wrote over the network on chip; outlined: memory",
@@ -40,20 +46,44 @@ interface Core {
   device: number;
   x: number;
   y: number;
+  /** What people call it. */
+  name: string;
+  isSm: boolean;
   lanes: Lane[];
   /** What the map shows: a share of time (0 to 1), a number, or bytes. */
   value: number;
   text: string;
 }
 
+/** Columns for the SMs of each GPU: about a square, with whole rows where that is possible. */
+function columnsOf(lanes: Lane[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { sm } of lanes)
+    if (sm) counts.set(sm[0], Math.max(counts.get(sm[0]) ?? 0, sm[1] + 1));
+  const columns = new Map<number, number>();
+  for (const [device, count] of counts) {
+    const least = Math.ceil(Math.sqrt(count));
+    const widths = Array.from({ length: least }, (_, i) => least + i);
+    columns.set(device, widths.find((width) => count % width === 0) ?? least);
+  }
+  return columns;
+}
+
 /** Lanes that are not of a core (queues) have no place on the map, unless there are no others. */
 function coresOf(map: DeviceMap, measure: Measure): Core[] {
   const cores = new Map<string, Core>();
-  const placed = map.lanes.filter((lane) => lane.core);
+  const columns = columnsOf(map.lanes);
+  const placed = map.lanes.filter((lane) => lane.core ?? lane.sm);
   const span = Math.max(1, map.to - map.from);
+  const placeOf = (lane: Lane): [number, number, number] => {
+    if (!lane.sm) return lane.core ?? [0, lane.context, 0];
+    const [device, number] = lane.sm;
+    const width = columns.get(device) ?? 1;
+    return [device, number % width, Math.floor(number / width)];
+  };
   for (const lane of placed.length > 0 ? placed : map.lanes) {
-    const [device, x, y] = lane.core ?? [0, lane.context, 0];
-    const core = coreAt(cores, device, x, y);
+    const core = coreAt(cores, ...placeOf(lane));
+    if (lane.sm) Object.assign(core, { name: `SM ${lane.sm[1]}`, isSm: true });
     core.lanes.push(lane);
     if (measure === "lost") core.value += lane.lost;
     else if (measure !== "traffic") core.value = Math.max(core.value, lane[measure] / span);
@@ -64,7 +94,10 @@ function coresOf(map: DeviceMap, measure: Measure): Core[] {
 
 function coreAt(cores: Map<string, Core>, device: number, x: number, y: number): Core {
   const key = `${device}:${x},${y}`;
-  const core = cores.get(key) ?? { key, device, x, y, lanes: [], value: 0, text: "" };
+  const known = cores.get(key);
+  if (known) return known;
+  const name = `${x},${y}`;
+  const core = { key, device, x, y, name, isSm: false, lanes: [], value: 0, text: "" };
   cores.set(key, core);
   return core;
 }
@@ -78,6 +111,11 @@ function addTraffic(cores: Core[], transfers: Transfers | null): Core[] {
   }
   for (const core of all.values()) core.text = formatBytes(core.value);
   return [...all.values()];
+}
+
+function titleOf(core: Core): string {
+  if (core.isSm) return core.name;
+  return `${core.lanes.length === 0 ? "Memory" : "Core"} ${core.name}`;
 }
 
 function Grid({
@@ -108,12 +146,10 @@ function Grid({
             gridRow: core.y - top + 1,
             background: heatColour(theme, core.value / most),
           }}
-          title={`${core.lanes.length === 0 ? "Memory" : "Core"} ${core.x},${core.y}: ${core.text}`}
+          title={`${titleOf(core)}: ${core.text}`}
           onClick={() => choose(core.key)}
         >
-          <small>
-            {core.x},{core.y}
-          </small>
+          <small>{core.name}</small>
           {core.text}
         </button>
       ))}
@@ -181,9 +217,7 @@ function CoreDetails({ core, span }: { core: Core; span: number }) {
   };
   return (
     <div class="core-details">
-      <h3>
-        Core {core.x},{core.y}
-      </h3>
+      <h3>{titleOf(core)}</h3>
       {core.lanes.map((lane) => (
         <button
           key={lane.track}
@@ -198,7 +232,8 @@ function CoreDetails({ core, span }: { core: Core; span: number }) {
           <span class="number">{formatTime(lane.busy)}</span>
           <span class="number dim">{formatPercent(lane.busy / span)}</span>
           <small class="lane-note dim">
-            {formatTime(lane.kernel)} in kernels · {formatTime(lane.waiting)} waiting
+            {core.isSm ? "" : `${formatTime(lane.kernel)} in kernels · `}
+            {formatTime(lane.waiting)} waiting
             {lane.lost > 0 ? ` · ${formatCount(lane.lost)} lost` : ""}
           </small>
         </button>
@@ -215,7 +250,7 @@ function Balance({ cores, measure }: { cores: Core[]; measure: Measure }) {
   const text = { traffic: formatBytes, lost: formatCount }[measure as string] ?? formatPercent;
   return (
     <span class="dim">
-      {formatCount(values.length)} cores · mean {text(mean)} · highest{" "}
+      {formatCount(values.length)} {cores[0]?.isSm ? "SMs" : "cores"} · mean {text(mean)} · highest{" "}
       {mean > 0 ? `${(most / mean).toFixed(2)} × mean` : "–"}
     </span>
   );
@@ -242,7 +277,11 @@ export function DevicePanel() {
     return isTraffic ? addTraffic(cores, transfers.data) : cores;
   }, [answer.data, measure, transfers.data]);
   const memory = plots.filter((plot) => plot.kind === "memory");
-  const measures = MEASURES.filter((one) => one !== "traffic" || info?.transfers);
+  // No zone of a GPU stands for the kernel as a whole.
+  const isGpu = all.length > 0 && all.every((core) => core.isSm);
+  const measures = MEASURES.filter((one) =>
+    one === "traffic" ? info?.transfers : one !== "kernel" || !isGpu,
+  );
   if ((info?.deviceZones ?? 0) === 0)
     return <div class="empty-table">This trace has no device lanes.</div>;
   const devices = [...new Set(all.map((core) => core.device))].sort((a, b) => a - b);
@@ -304,7 +343,9 @@ export function DevicePanel() {
               </>
             ) : (
               <p class="dim">
-                Colour and figure: {MEASURE_TEXTS[measure].about}. Click a core for its processors.
+                Colour and figure:{" "}
+                {(isGpu && MEASURE_TEXTS[measure].ofGpu) || MEASURE_TEXTS[measure].about}. Click{" "}
+                {isGpu ? "an SM for its warp slots" : "a core for its processors"}.
               </p>
             )}
             {memory.slice(0, 6).map((plot) => (

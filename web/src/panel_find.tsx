@@ -5,6 +5,7 @@ import type { Call, Stats } from "./api";
 import { formatCount, formatTime } from "./format";
 import { Histogram } from "./histogram";
 import { useAnswer, useData, useStore } from "./hooks";
+import { trackLabel } from "./layout";
 import { RangeChip, SourceName } from "./panel_stats";
 import { setState, showAround } from "./store";
 import { Notice, Table } from "./table";
@@ -94,9 +95,7 @@ export function FindPanel() {
   const columns = useMemo<Column<Call>[]>(() => {
     const name = (id: number) => {
       const track = names.get(id);
-      return track
-        ? `${track.core ? `${track.core[1]},${track.core[2]} ` : ""}${track.name}`
-        : String(id);
+      return track ? trackLabel(track) : String(id);
     };
     return [
       {

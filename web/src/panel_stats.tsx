@@ -5,6 +5,7 @@ import type { StatsRow } from "./api";
 import { sourceColour } from "./colours";
 import { formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
+import { trackLabel } from "./layout";
 import { setState } from "./store";
 import { Notice, Table } from "./table";
 import type { Column } from "./table";
@@ -137,8 +138,7 @@ export function StatsPanel() {
             .slice(0, 500)
             .map((one) => (
               <option key={one.id} value={one.id}>
-                {one.core ? `${one.core[1]},${one.core[2]} ` : ""}
-                {one.name}
+                {trackLabel(one)}
               </option>
             ))}
         </select>

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { readSpans } from "../src/spans";
-import { makeTrace, run, SCRATCH, serve, serveWith, STROBE } from "./harness";
+import { makeTrace, OF_GPU, run, SCRATCH, serve, serveWith, stopAll, STROBE } from "./harness";
 import type { Server } from "./harness";
 
 let trace = "";
@@ -21,6 +21,7 @@ before(async () => {
 
 after(async () => {
   const { code, errors } = await server.stop();
+  stopAll();
   // Under the sanitizers this is where leaks and errors show.
   assert.equal(code, 0, errors);
   assert.equal(errors, "");
@@ -209,6 +210,29 @@ test("garbage and clients that go away do no harm", async () => {
     ),
   );
   assert.equal((await json("info")).program, "decoder");
+});
+
+test("lanes of a GPU say their SM", async () => {
+  const gpu = await serve(OF_GPU);
+  const ask = async (path: string) => (await fetch(`${gpu.origin}/api/${path}`)).json();
+  const { tracks } = await ask("tracks?count=10000");
+  assert.equal(tracks.length, 132 * 9);
+  assert.equal(new Set(tracks.map((track: any) => track.sm.join())).size, 132);
+  for (const track of tracks) {
+    assert.equal(track.group, "NVIDIA H200 0");
+    assert.ok(track.uncertainty > 0 && !track.core);
+  }
+  const { lanes } = await ask("device");
+  assert.equal(lanes.length, tracks.length);
+  assert.deepEqual(
+    lanes.map((lane: any) => lane.sm),
+    tracks.map((track: any) => track.sm),
+  );
+  // Eight warps of an SM have zones of the kernel, and one of those waits.
+  const waiting = lanes.filter((lane: any) => lane.waiting > 0);
+  assert.equal(waiting.length, 132 * 8);
+  for (const lane of waiting) assert.ok(lane.waiting < lane.busy);
+  assert.equal((await gpu.stop()).code, 0);
 });
 
 test("events tell the revision at once", async () => {

@@ -24,6 +24,9 @@ export const STREAMER = join(dirname(VIEW_SAMPLE), "streamer");
 /** The demo: a small model that runs on the emulated device. */
 export const TINY_GPT = join(dirname(VIEW_SAMPLE), "tiny_gpt");
 
+/** Zones of a CUDA kernel, as an H200 recorded them: 132 SMs with nine lanes each. */
+export const OF_GPU = join(PROJECT, "tests/fixtures/cuda/h200.tracy");
+
 export function run(program: string, ...options: string[]): string {
   const done = spawnSync(program, options, { encoding: "utf8", maxBuffer: 1 << 28 });
   assert.equal(done.status, 0, `${program} ${options.join(" ")}: ${done.stderr}`);

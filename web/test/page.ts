@@ -22,6 +22,7 @@ import {
 import {
   freePort,
   makeTrace,
+  OF_GPU,
   PROJECT,
   run,
   runPartly,
@@ -344,6 +345,32 @@ test("the device map shows waiting, losses and utilisation", async () => {
   }
   assert.equal(shown.size, 4, [...shown].join(" "));
   assert.equal(await page.locator(".memory-graph").count(), 2);
+});
+
+test("a GPU is a map of its SMs, and a group on the timeline", async () => {
+  const served = await serve(OF_GPU);
+  const gpu = await openPage(browser, `${served.link}#tab=device`);
+  const sms = gpu.locator(".core");
+  await sms.first().waitFor();
+  assert.equal(await sms.count(), 132);
+  const place = (number: number) =>
+    gpu
+      .locator(`.core[title^="SM ${number}:"]`)
+      .evaluate((one) => [one.style.gridColumn, one.style.gridRow].map((text) => parseInt(text)));
+  assert.deepEqual(await place(0), [1, 1]);
+  assert.deepEqual(await place(131), [12, 11]);
+  const measures = await gpu.locator(".segments[aria-label] button").allTextContents();
+  assert.deepEqual(measures, ["Busy", "Waiting", "Losses"]);
+  await gpu.locator(".segments button", { hasText: "Waiting" }).click();
+  await gpu.locator('.core[title^="SM 17:"]').click();
+  assert.equal(await gpu.locator(".core-details h3").textContent(), "SM 17");
+  assert.equal(await gpu.locator(".core-details .lane-bar").count(), 9);
+  assert.match((await gpu.locator(".toolbar").textContent()) ?? "", /132 SMs/);
+  const { tracks } = await state(gpu);
+  assert.deepEqual([...new Set(tracks.map((track) => track.group))], ["NVIDIA H200 0"]);
+  await gpu.locator(".label", { hasText: "SM 0 warp slot 1" }).first().waitFor();
+  await gpu.close();
+  await served.stop();
 });
 
 /** A report as `strobe run -r` makes it, of the demo on the emulated device. */
