@@ -36,6 +36,7 @@ struct sb_cuda_kernel {
     const cuda_driver *driver;
     char *name;
     sb_cuda_kernel *next;
+    uint32_t shared_bytes; /* dynamic ones that it may have; 0: as many as any kernel */
 };
 
 struct sb_cuda_module {
@@ -228,7 +229,8 @@ sb_status sb_cuda_find(sb_cuda_module *module, const char *name, sb_cuda_kernel 
         free(made);
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for a kernel");
     }
-    *made = (sb_cuda_kernel){function, module->driver, copy, module->kernels};
+    *made = (sb_cuda_kernel){
+        .function = function, .driver = module->driver, .name = copy, .next = module->kernels};
     module->kernels = made;
     *kernel = made;
     return SB_OK;
@@ -243,8 +245,25 @@ sb_cuda_kernel_size sb_cuda_kernel_describe(const sb_cuda_kernel *kernel) {
     return size;
 }
 
+/* What is beyond the usual a kernel must be allowed once. */
+static sb_status allow_shared(sb_cuda_kernel *kernel, uint32_t bytes, sb_error *error) {
+    enum { FOR_ANY = 48 * 1024 };
+    const cuda_driver *driver = kernel->driver;
+    if (bytes <= FOR_ANY || bytes <= kernel->shared_bytes)
+        return SB_OK;
+    char what[300];
+    snprintf(what, sizeof what, "%.200s cannot have %u bytes of shared memory", kernel->name,
+             bytes);
+    SB_TRY(cuda_check(driver,
+                      driver->function_set(kernel->function, CUDA_FUNCTION_MOST_SHARED, (int)bytes),
+                      what, error));
+    kernel->shared_bytes = bytes;
+    return SB_OK;
+}
+
 sb_status sb_cuda_launch(sb_cuda_kernel *kernel, const sb_cuda_shape *shape, void *stream,
                          void **arguments, sb_error *error) {
+    SB_TRY(allow_shared(kernel, shape->shared_bytes, error));
     const int launched = kernel->driver->launch(
         kernel->function, shape->grid[0], shape->grid[1], shape->grid[2], shape->block[0],
         shape->block[1], shape->block[2], shape->shared_bytes, stream, arguments, NULL);

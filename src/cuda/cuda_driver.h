@@ -39,6 +39,7 @@ enum {
     CUDA_FUNCTION_SHARED = 1,
     CUDA_FUNCTION_LOCAL = 3,
     CUDA_FUNCTION_REGISTERS = 4,
+    CUDA_FUNCTION_MOST_SHARED = 8, /* dynamic */
 };
 
 /* X(member, symbol, parameters) */
@@ -84,6 +85,7 @@ enum {
       (cuda_function * function, cuda_module_handle module, const char *name))                   \
     X(function_attribute, "cuFuncGetAttribute",                                                  \
       (int *value, int attribute, cuda_function function))                                       \
+    X(function_set, "cuFuncSetAttribute", (cuda_function function, int attribute, int value))    \
     X(launch, "cuLaunchKernel",                                                                  \
       (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                \
        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,              \
