@@ -7,6 +7,7 @@ one sentence that names the parameter, since a kernel would take it for somethin
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import operator
 import re
@@ -59,6 +60,7 @@ for _bits in (8, 16, 32, 64):
 _QUALIFIERS = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict|__grid_constant__|struct|enum)\b")
 
 
+@functools.lru_cache(maxsize=None)
 def scalar_of(name: str) -> Optional[Scalar]:
     """The type of numbers with this name, of C++, CUDA or an array library; None: another type."""
     words = name.replace("std::", "").split()
@@ -128,8 +130,13 @@ def find_parameters(source: str, kernel: str) -> Optional[tuple[Parameter, ...]]
 
 # ---- arrays ----
 
+_NUMBERS = (int, float, bool, type(None))
+
+
 def describe_array(value: Any) -> Optional[Array]:
     """What a tensor, or anything with the CUDA array interface, is. None: no array."""
+    if type(value) in _NUMBERS:
+        return None  # most arguments end here
     if hasattr(value, "data_ptr") and hasattr(value, "is_cuda"):
         kind = str(value.dtype).replace("torch.", "")
         device = value.device.index if value.is_cuda else None
@@ -153,7 +160,7 @@ def _may_point(pointee: Scalar, element: Scalar) -> bool:
     return pointee.kind == element.kind or (pointee.kind in "iu" and element.kind in "iub")
 
 
-def _pack_pointer(parameter: Parameter, value: Any) -> Packed:
+def _pack_pointer(parameter: Parameter, value: Any, array: Optional[Array]) -> Packed:
     if isinstance(value, ctypes.c_void_p):
         value = value.value
     if value is None:
@@ -162,7 +169,6 @@ def _pack_pointer(parameter: Parameter, value: Any) -> Packed:
         if not 0 <= value < 1 << 64:
             raise ValueError(f"{parameter.name}: {value} is no address")
         return ctypes.c_uint64(value)
-    array = describe_array(value)
     if array is None:
         raise TypeError(f"{parameter.name} is a {parameter.type} and takes an array on the GPU or an address, not "
                         f"{_what(value)}")
@@ -182,9 +188,8 @@ def _what(value: Any) -> str:
 
 
 def _refuse(parameter: Parameter, value: Any) -> TypeError:
-    hint = ""
-    if describe_array(value) is not None:
-        hint = "; its value would have to be fetched first (item())"
+    is_array = describe_array(value) is not None
+    hint = "; its value would have to be fetched first (item())" if is_array else ""
     return TypeError(f"{parameter.name} is {_with_article(parameter.type)}, not {_what(value)}{hint}")
 
 
@@ -193,8 +198,6 @@ def _with_article(name: str) -> str:
 
 
 def _integer(parameter: Parameter, scalar: Scalar, value: Any) -> bytes:
-    if describe_array(value) is not None or isinstance(value, float):
-        raise _refuse(parameter, value)
     try:
         number = operator.index(value)
     except TypeError:
@@ -207,7 +210,7 @@ def _integer(parameter: Parameter, scalar: Scalar, value: Any) -> bytes:
 
 def _real(parameter: Parameter, scalar: Scalar, value: Any) -> bytes:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number and (describe_array(value) is not None or not hasattr(value, "dtype") or value.shape != ()):
+    if not is_number and (not hasattr(value, "dtype") or value.shape != ()):
         raise _refuse(parameter, value)
     number = float(value)
     try:
@@ -230,12 +233,14 @@ def _bfloat16(number: float) -> bytes:
 
 
 def _truth(parameter: Parameter, value: Any) -> bytes:
-    if not isinstance(value, bool) and str(getattr(value, "dtype", "")) != "bool" or describe_array(value) is not None:
+    if not isinstance(value, bool) and str(getattr(value, "dtype", "")) != "bool":
         raise _refuse(parameter, value)
     return bytes([bool(value)])
 
 
-def _pack_number(parameter: Parameter, scalar: Scalar, value: Any) -> Packed:
+def _pack_number(parameter: Parameter, scalar: Scalar, value: Any, array: Optional[Array]) -> Packed:
+    if array is not None:
+        raise _refuse(parameter, value)
     if isinstance(value, ctypes._SimpleCData):
         value = value.value
     if scalar.kind == "b":
@@ -247,12 +252,12 @@ def _pack_number(parameter: Parameter, scalar: Scalar, value: Any) -> Packed:
     return (ctypes.c_ubyte * len(packed)).from_buffer_copy(packed)
 
 
-def pack(parameter: Parameter, value: Any) -> Packed:
-    """The bytes of an argument, as something that ctypes can point to."""
+def pack(parameter: Parameter, value: Any, array: Optional[Array]) -> Packed:
+    """The bytes of an argument, as something that ctypes can point to; array is what it is, if it is one."""
     if parameter.is_pointer:
-        return _pack_pointer(parameter, value)
+        return _pack_pointer(parameter, value, array)
     if parameter.scalar is not None:
-        return _pack_number(parameter, parameter.scalar, value)
+        return _pack_number(parameter, parameter.scalar, value, array)
     if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array, ctypes._SimpleCData)):
         return value
     raise TypeError(f"{parameter.name}: its type {parameter.type} is not known here; hand it over as a ctypes object, "

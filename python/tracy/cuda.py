@@ -51,6 +51,7 @@ class _Module:
         self._text = source, f"{name}.cu", options, zones
         self._lock = threading.Lock()
         self._built: dict[int, int] = {}  # modules by context
+        self._found: dict[tuple[int, str], int] = {}  # kernels, the same
         self.is_unloaded = False
 
     def find(self, library: Library, driver: Driver, name: str) -> int:
@@ -63,7 +64,9 @@ class _Module:
                 module = library.build(*self._text)
                 context = driver.current()  # where there was none, that of the first GPU now
                 self._built[context] = module
-            return library.find(self._built[context], name)
+            if (context, name) not in self._found:
+                self._found[context, name] = library.find(self._built[context], name)
+            return self._found[context, name]
 
     def unload(self, library: Library, driver: Driver) -> None:
         with self._lock:
@@ -72,6 +75,7 @@ class _Module:
                 with driver.on(context):
                     library.unload(module)
             self._built.clear()
+            self._found.clear()
 
 
 _lock = threading.Lock()
@@ -180,6 +184,7 @@ class Kernel:
         self.name = name
         self.parameters = parameters
         self._module = module
+        self._zones: dict[tuple[Any, ...], Any] = {}
         self._library, self._driver = load()
 
     def __repr__(self) -> str:
@@ -198,12 +203,20 @@ class Kernel:
         blocks, threads = _extent("grid", grid, _GRID_LIMITS), _extent("block", block, _BLOCK_LIMITS)
         if threads[0] * threads[1] * threads[2] > _THREADS_MOST:
             raise ValueError(f"block: {block!r}; it has at most {_THREADS_MOST} threads")
-        packed = [pack(parameter, value) for parameter, value in zip(self.parameters, arguments)]
+        described = [describe_array(value) for value in arguments]
+        packed = [pack(*each) for each in zip(self.parameters, arguments, described)]
+        arrays = [array for array in described if array is not None]
         shape = Shape(blocks, threads, shared)
-        arrays = [array for array in map(describe_array, arguments) if array is not None]
         place = sys._getframe(1)
-        with _api._Zone(self.name, 0, place.f_code.co_filename, place.f_lineno, place.f_code.co_name):
+        with self._zone_at(place.f_code.co_filename, place.f_lineno, place.f_code.co_name):
             self._launch(shape, stream, packed, arrays)
+
+    def _zone_at(self, *place: Any) -> Any:
+        """The zone of launches from there."""
+        if place not in self._zones:
+            file, line, function = place
+            self._zones[place] = _api._Zone(self.name, 0, file, line, function)
+        return self._zones[place]
 
     def _launch(self, shape: Shape, stream: Any, packed: Sequence[Any], arrays: Sequence[Array]) -> None:
         device = _choose_device(self.name, arrays)

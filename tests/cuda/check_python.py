@@ -38,6 +38,18 @@ extern "C" __global__ void spin(long long cycles, unsigned *hits) {
         atomicAdd(hits, 1u);
 }
 """
+DEEP = r"""
+#include <strobe/cuda.h>
+extern "C" __global__ void deep(int *out, int words) {
+    extern __shared__ int room[];
+    DeviceZoneScopedMainN("deep");
+    for (int i = threadIdx.x; i < words; i += blockDim.x)
+        room[i] = i;
+    __syncthreads();
+    for (int i = threadIdx.x; i < words; i += blockDim.x)
+        out[i] = room[words - 1 - i];
+}
+"""
 N, BLOCKS, THREADS = 1 << 16, 64, 256
 WARPS, ROWS = BLOCKS * THREADS // 32, N // 32  # a row zone for each step of each warp
 def expect(launches, zones, lost=None):
@@ -165,6 +177,43 @@ CASES = {
         cuda.flush()
         expect({"add": 4}, {"add": 2 * WARPS, "row": 2 * ROWS})
     """,
+    "shared": """
+        import torch
+        deep = cuda.kernel(DEEP, "deep")
+        for words in (1000, 40000, 20000, 50000):
+            out = torch.zeros(words, dtype=torch.int32, device="cuda")
+            deep(out, words, grid=1, block=256, shared=4 * words)
+            check(bool((out == torch.arange(words - 1, -1, -1, device="cuda")).all()), f"{words} words")
+        cuda.flush()
+        expect({"deep": 4}, {"deep": 4 * 8})
+    """,
+    "others": """
+        import numpy
+        add = cuda.kernel(SOURCE, "add")
+        launches = 0
+        try:
+            import numba.cuda
+        except ImportError:
+            pass
+        else:
+            array = numba.cuda.to_device(numpy.zeros(N, dtype=numpy.float32))
+            add(array, numpy.float32(1), numpy.int64(N), grid=numpy.int32(BLOCKS), block=THREADS)
+            check(bool((array.copy_to_host() == 1).all()), "the array of Numba")
+            launches += 1
+        try:
+            import jax.numpy
+        except ImportError:
+            pass
+        else:
+            array = jax.numpy.zeros(N, dtype="float32").block_until_ready()
+            add(array, 1, N, grid=BLOCKS, block=THREADS)
+            cuda.flush()
+            check(bool((numpy.asarray(array) == 1).all()), "the array of JAX")
+            launches += 1
+        cuda.flush()
+        print(launches, "libraries")
+        expect({"add": launches}, {"add": launches * WARPS, "row": launches * ROWS} if launches else {})
+    """,
     "alone": """
         spin = cuda.kernel(SOURCE, "spin")
         for _ in range(5):
@@ -187,7 +236,7 @@ CASES = {
         refused(ValueError, "on the CPU", x.cpu(), 1.0, N)
         refused(TypeError, "fetched first", x, x.sum(), N)
         refused(TypeError, "count is an int", x, 1.0, 2.5)
-        refused(cuda.Error, "cannot be launched", x, 1.0, N, shared=1 << 20)
+        refused(cuda.Error, "cannot have 1048576 bytes of shared memory", x, 1.0, N, shared=1 << 20)
         try:
             cuda.kernel("extern \\"C\\" __global__ void broken(int n) { nonsense }", "broken")
             check(False, "nonsense is built")
