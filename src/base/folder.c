@@ -1,5 +1,6 @@
 #include "base/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -28,6 +29,35 @@ sb_status sb_folder_make(const char *path, sb_error *error) {
     if (sb_folder_is(path))
         return SB_OK;
     SB_FAIL(error, SB_ERR_IO, "%s: cannot make this folder: %s", path, strerror(reason));
+}
+
+static bool is_newer(struct timespec a, struct timespec b) {
+    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+const char *sb_folder_newest(sb_arena *arena, const char *folder, const char *prefix,
+                             const char *suffix) {
+    const char *newest = NULL;
+    struct timespec newest_time = {0};
+    DIR *directory = opendir(folder);
+    if (directory == NULL)
+        return NULL;
+    for (const struct dirent *entry = readdir(directory); entry != NULL;
+         entry = readdir(directory)) {
+        struct stat status;
+        const sb_slice name = sb_slice_of(entry->d_name);
+        if (!sb_slice_starts_with(name, prefix) || !sb_slice_ends_with(name, suffix))
+            continue;
+        const char *path = sb_arena_format(arena, "%s/%s", folder, entry->d_name).data;
+        if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+            continue;
+        if (newest == NULL || is_newer(status.st_mtim, newest_time)) {
+            newest = path;
+            newest_time = status.st_mtim;
+        }
+    }
+    closedir(directory);
+    return newest;
 }
 
 const char *sb_path_absolute(sb_arena *arena, const char *path) {

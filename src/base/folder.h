@@ -12,6 +12,9 @@
 /* Makes the folder and those above it that are missing. */
 sb_status sb_folder_make(const char *path, sb_error *error);
 bool sb_folder_is(const char *path);
+/* The path of the newest file of a folder whose name begins and ends so; NULL if there is none. */
+const char *sb_folder_newest(sb_arena *arena, const char *folder, const char *prefix,
+                             const char *suffix);
 /* The path from the root on, so that it holds wherever a process goes; it need not exist. */
 const char *sb_path_absolute(sb_arena *arena, const char *path);
 

@@ -83,12 +83,13 @@ const cli_command cli_view_command = {
     .about =
         "Serves a page with the timeline, statistics, messages, ops and devices of a trace on\n"
         "this machine's loopback and prints its address. FILE is a .tracy file, a journal of a\n"
-        "recording or an ops report (.csv); of a FOLDER the newest trace and the newest ops report "
-        "in it are taken. The\n"
-        "server runs until it is interrupted.",
+        "recording, a device log or an ops report (.csv); of a FOLDER everything is shown that\n"
+        "is in it: traces, device log, newest ops report, transfers. The server runs until it is\n"
+        "interrupted.",
     .examples = "  strobe view run.tracy --open\n"
                 "  strobe view --live --open\n"
                 "  strobe view generated/profiler/reports/2026_01_15\n"
+                "  strobe view profile_log_device.csv\n"
                 "  strobe view run.tracy --static run.html --from 1.2s --to 1.4s\n",
     .options = view_options,
     .option_count = sizeof view_options / sizeof view_options[0],

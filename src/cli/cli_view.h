@@ -27,10 +27,11 @@ typedef struct cli_view_inputs {
     sb_trace *trace; /* one of those below */
     cli_trace opened;
     sb_view_kept *kept;
-    sb_trace *empty;       /* where there is an ops report but no trace */
-    sb_trace *joined;      /* of several programs */
-    const char *transfers; /* folder with traces of the network on chip, or NULL */
-    const char *keep_path; /* the trace whose index is to be kept, or NULL */
+    sb_trace *empty;        /* where there is an ops report but no trace */
+    sb_trace *joined;       /* of several programs */
+    const char *transfers;  /* folder with traces of the network on chip, or NULL */
+    const char *trace_path; /* of the trace that was opened, or NULL */
+    const char *keep_path;  /* the trace whose index is to be kept, or NULL */
     cli_perf_inputs ops_files;
     sb_perf_report *ops;
     sb_arena arena;

@@ -1,42 +1,13 @@
 /*
  * What `strobe view` shows: traces and reports, from files and folders.
  */
-#include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli_progress.h"
 #include "cli/cli_view.h"
-
-static bool is_newer(const struct stat *a, const struct stat *b) {
-    if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
-        return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
-    return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
-}
-
-/* The newest .tracy file of a folder, or NULL. */
-static const char *newest_trace(sb_arena *arena, const char *folder) {
-    const char *newest = NULL;
-    struct stat newest_status = {0};
-    DIR *directory = opendir(folder);
-    if (directory == NULL)
-        return NULL;
-    for (const struct dirent *entry = readdir(directory); entry != NULL;
-         entry = readdir(directory)) {
-        struct stat status;
-        if (!sb_slice_ends_with(sb_slice_of(entry->d_name), ".tracy"))
-            continue;
-        const char *path = sb_arena_format(arena, "%s/%s", folder, entry->d_name).data;
-        if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-            continue;
-        if (newest == NULL || is_newer(&status, &newest_status)) {
-            newest = path;
-            newest_status = status;
-        }
-    }
-    closedir(directory);
-    return newest;
-}
+#include "report/report.h"
 
 static sb_status open_ops(cli_view_inputs *inputs, const char *path, sb_error *error) {
     const sb_perf_options options = sb_perf_defaults();
@@ -59,6 +30,7 @@ static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error 
         if (status == SB_ERR_FORMAT)
             sb_log(SB_LOG_NOTE, "the index is made anew: %s", reason.message);
     }
+    inputs->trace_path = sb_arena_format(&inputs->arena, "%s", path).data;
     if (inputs->kept != NULL) {
         inputs->trace = sb_view_kept_trace(inputs->kept);
         return SB_OK;
@@ -68,7 +40,7 @@ static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error 
     const uint64_t zones =
         sb_trace_zone_count(inputs->trace, false) + sb_trace_zone_count(inputs->trace, true);
     if (!inputs->without_index && !inputs->opened.is_partial && zones >= KEPT_ZONES)
-        inputs->keep_path = sb_arena_format(&inputs->arena, "%s", path).data;
+        inputs->keep_path = inputs->trace_path;
     return SB_OK;
 }
 
@@ -76,54 +48,74 @@ static const char *path_in(cli_view_inputs *inputs, const char *folder, const ch
     return sb_arena_format(&inputs->arena, "%s/%s", folder, name).data;
 }
 
-/* The folder of the newest report below a folder, which may have one between: NAME/TIME. */
-static const char *newest_report(cli_view_inputs *inputs, const char *folder, unsigned depth,
-                                 struct stat *newest_status) {
-    const char *newest = NULL;
-    DIR *directory = opendir(folder);
-    if (directory == NULL)
-        return NULL;
-    for (const struct dirent *entry = readdir(directory); entry != NULL;
-         entry = readdir(directory)) {
-        struct stat status;
-        const char *path = path_in(inputs, folder, entry->d_name);
-        const sb_slice name = sb_slice_of(entry->d_name);
-        if (entry->d_name[0] == '.' || stat(path, &status) != 0)
-            continue;
-        if (S_ISDIR(status.st_mode) && depth > 0) {
-            const char *below = newest_report(inputs, path, depth - 1, newest_status);
-            newest = below != NULL ? below : newest;
-        } else if (sb_slice_starts_with(name, "ops_perf_results") &&
-                   sb_slice_ends_with(name, ".csv") && is_newer(&status, newest_status)) {
-            *newest_status = status;
-            newest = folder;
-        }
+/* ---- beside a trace ---- */
+
+/* Where a run leaves its logs: in the folder, below it, or where a report in it was made from. */
+static const char *const log_places[] = {".", ".logs", "../../.logs", "../../../.logs"};
+
+/* The newest file called so in any of these places, and which of them it is. */
+static const char *find_log(cli_view_inputs *inputs, const char *folder, const char *prefix,
+                            const char *suffix, const char **place) {
+    for (size_t i = 0; i < sizeof log_places / sizeof log_places[0]; i++) {
+        *place = path_in(inputs, folder, log_places[i]);
+        const char *found = sb_folder_newest(&inputs->arena, *place, prefix, suffix);
+        if (found != NULL)
+            return found;
     }
-    closedir(directory);
-    return newest;
+    return NULL;
 }
 
-static bool has_transfers(const char *folder) {
-    bool found = false;
-    DIR *directory = opendir(folder);
-    if (directory == NULL)
-        return false;
-    for (const struct dirent *entry = readdir(directory); entry != NULL && !found;
-         entry = readdir(directory))
-        found = sb_slice_starts_with(sb_slice_of(entry->d_name), "noc_trace_dev");
-    closedir(directory);
-    return found;
+/* ---- the device log ---- */
+
+static void tell_flaws(cli_view_inputs *inputs, const char *log,
+                       const sb_report_device_flaws *flaws) {
+    char *damage = inputs->opened.damage;
+    if (flaws->bad_rows == 0 && !flaws->is_cut)
+        return;
+    if (flaws->bad_rows == 0)
+        snprintf(damage, sizeof inputs->opened.damage, "the device log ends within a row");
+    else
+        snprintf(damage, sizeof inputs->opened.damage,
+                 "rows of the device log that cannot be read: %" PRIu64
+                 ", the first is line %" PRIu64,
+                 flaws->bad_rows, flaws->first_bad_line);
+    inputs->opened.is_partial = true;
+    sb_log(SB_LOG_WARNING, "%s: %s", log, damage);
 }
 
-/* Beside the trace, in the logs, or in those that a report was made from. */
-static void find_transfers(cli_view_inputs *inputs, const char *folder) {
-    static const char *const places[] = {".", ".logs", "../../.logs", "../../../.logs"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && inputs->transfers == NULL; i++) {
-        const char *path = path_in(inputs, folder, places[i]);
-        if (has_transfers(path))
-            inputs->transfers = path;
-    }
+/* To a trace that was kept nothing can be added; it is read again. */
+static sb_status make_room(cli_view_inputs *inputs, sb_error *error) {
+    if (inputs->trace == NULL)
+        inputs->trace = inputs->empty = sb_trace_create();
+    inputs->keep_path = NULL;
+    if (inputs->kept == NULL)
+        return SB_OK;
+    sb_view_kept_free(inputs->kept);
+    inputs->kept = NULL;
+    inputs->without_index = true;
+    return open_trace(inputs, inputs->trace_path, error);
 }
+
+/* The lanes of a device log, for a trace that has none. */
+static sb_status add_lanes(cli_view_inputs *inputs, const char *log, sb_error *error) {
+    sb_report_device_flaws flaws = {0};
+    sb_file file = {.kind = SB_FILE_BORROWED};
+    SB_TRY(make_room(inputs, error));
+    const bool has_host = sb_trace_zone_count(inputs->trace, false) > 0;
+    SB_TRY(sb_file_open(&file, log, error));
+    sb_report_add_lanes(file.text, inputs->trace, &flaws);
+    sb_file_close(&file);
+    tell_flaws(inputs, log, &flaws);
+    if (has_host)
+        sb_log(SB_LOG_NOTE,
+               "%s: the trace has no device zones, so they are taken from this log. It does not "
+               "tell when that was on the host's clock: devices are as early as their ops were "
+               "called",
+               log);
+    return SB_OK;
+}
+
+/* ---- folders ---- */
 
 /* All programs of a session, the trace in the folder, or the one in its logs. */
 static sb_status open_traces(cli_view_inputs *inputs, const char *folder, sb_error *error) {
@@ -134,28 +126,60 @@ static sb_status open_traces(cli_view_inputs *inputs, const char *folder, sb_err
                                      error));
     if (found)
         return SB_OK;
-    const char *trace = newest_trace(&inputs->arena, folder);
+    const char *trace = sb_folder_newest(&inputs->arena, folder, "", ".tracy");
     if (trace == NULL)
-        trace = newest_trace(&inputs->arena, path_in(inputs, folder, ".logs"));
+        trace = sb_folder_newest(&inputs->arena, path_in(inputs, folder, ".logs"), "", ".tracy");
     return trace == NULL ? SB_OK : open_trace(inputs, trace, error);
 }
 
-/* A folder may hold traces, an ops report, or both; what is missing is no error. */
+/* The newest ops report of a folder, or of the reports that a run left below it. */
+static sb_status open_newest_ops(cli_view_inputs *inputs, const char *folder, sb_error *error) {
+    const char *report = sb_folder_newest(&inputs->arena, folder, "ops_perf_results", ".csv");
+    if (report != NULL)
+        return open_ops(inputs, report, error);
+    const char *below = path_in(inputs, folder, "reports");
+    sb_error reason = {0};
+    const sb_status status = sb_folder_is(below) ? open_ops(inputs, below, &reason) : SB_OK;
+    if (status == SB_OK || status == SB_ERR_NOT_FOUND)
+        return SB_OK;
+    *error = reason;
+    return status;
+}
+
+/* A folder may hold traces, a device log, an ops report, or all; what is missing is no error. */
 static sb_status open_folder(cli_view_inputs *inputs, const char *folder, const char *ops,
                              sb_error *error) {
-    struct stat newest = {0};
-    const char *report = newest_report(inputs, folder, 0, &newest);
-    if (report == NULL)
-        report = newest_report(inputs, path_in(inputs, folder, "reports"), 2, &newest);
-    if (ops != NULL)
-        report = ops;
     SB_TRY(open_traces(inputs, folder, error));
-    find_transfers(inputs, folder);
-    if (inputs->trace == NULL && report == NULL)
+    const char *place = NULL;
+    if (find_log(inputs, folder, "noc_trace_dev", ".json", &place) != NULL)
+        inputs->transfers = place;
+    const char *log = find_log(inputs, folder, "profile_log_device", ".csv", &place);
+    if (log != NULL && (inputs->trace == NULL || sb_trace_zone_count(inputs->trace, true) == 0))
+        SB_TRY(add_lanes(inputs, log, error));
+    if (ops != NULL)
+        SB_TRY(open_ops(inputs, ops, error));
+    else
+        SB_TRY(open_newest_ops(inputs, folder, error));
+    if (inputs->trace == NULL && inputs->ops == NULL)
         SB_FAIL(error, SB_ERR_NOT_FOUND,
-                "%s: neither a trace (*.tracy) nor an ops report (ops_perf_results*.csv) is in it",
+                "%s: neither a trace (*.tracy), nor a device log (profile_log_device.csv), nor an "
+                "ops report (ops_perf_results*.csv) is in it",
                 folder);
-    return report == NULL ? SB_OK : open_ops(inputs, report, error);
+    return SB_OK;
+}
+
+static sb_status open_csv(cli_view_inputs *inputs, const char *path, bool has_other_ops,
+                          sb_error *error) {
+    sb_file file = {.kind = SB_FILE_BORROWED};
+    SB_TRY(sb_file_open(&file, path, error));
+    const bool is_log = sb_report_is_device_log(file.text);
+    sb_file_close(&file);
+    if (is_log)
+        return add_lanes(inputs, path, error);
+    if (has_other_ops)
+        SB_FAIL(error, SB_ERR_USAGE, "--ops goes with a trace, and %s is an ops report itself",
+                path);
+    return open_ops(inputs, path, error);
 }
 
 sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
@@ -164,10 +188,11 @@ sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
                                 .without_index = arguments->without_index};
     if (sb_folder_is(path)) {
         SB_TRY(open_folder(inputs, path, arguments->ops, error));
-    } else if (sb_slice_ends_with(sb_slice_of(path), ".csv")) {
-        SB_TRY(open_ops(inputs, path, error));
     } else {
-        SB_TRY(open_trace(inputs, path, error));
+        if (sb_slice_ends_with(sb_slice_of(path), ".csv"))
+            SB_TRY(open_csv(inputs, path, arguments->ops != NULL, error));
+        else
+            SB_TRY(open_trace(inputs, path, error));
         if (arguments->ops != NULL)
             SB_TRY(open_ops(inputs, arguments->ops, error));
     }

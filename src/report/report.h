@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "trace/trace.h"
 
 /* Grows by one whenever a file of the report folder changes its form. */
 enum { SB_REPORT_SCHEMA = 1 };
@@ -142,6 +143,15 @@ typedef struct sb_report_device_flaws {
 sb_status sb_report_measure_device(const sb_report_options *options,
                                    const sb_report_device_options *how, sb_output *printed,
                                    sb_report_device_flaws *flaws, sb_error *error);
+
+/* Does a text begin as a device log does? */
+bool sb_report_is_device_log(sb_slice text);
+/*
+ * Adds the zones of a device log to a trace, a lane for each processor, as a recording has them. Where the trace has the host's calls of ops, devices are placed so that no op begins
+ * before its call, else each begins at 0. Zones that have no end, or no beginning, are among the
+ * trace's losses.
+ */
+void sb_report_add_lanes(sb_slice log, sb_trace *trace, sb_report_device_flaws *flaws);
 
 /* The names that options.analyses may have, ended by NULL. */
 const char *const *sb_report_analyses(void);

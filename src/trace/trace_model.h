@@ -403,6 +403,15 @@ void sb_trace_add_op_kernel(sb_trace *trace, const sb_op_kernel *kernel);
  */
 void sb_trace_join(sb_trace *into, const sb_trace *from, int64_t shift, sb_slice program,
                    uint64_t process_id);
+/* A host's message about an op that it calls. */
+typedef struct sb_op_message {
+    sb_slice name;
+    uint64_t device;
+    uint64_t id;
+} sb_op_message;
+
+/* False if the text is no such message. */
+bool sb_trace_parse_op(sb_slice text, sb_op_message *message);
 /* Adds ops and their kernels from what a recording says of them (trace_ops.c), unless it has. */
 void sb_trace_find_ops(sb_trace *trace);
 

@@ -62,6 +62,11 @@ typedef struct ops_finder {
 
 /* ---- the host ---- */
 
+/* Messages that are larger than others stand between ticks. */
+static sb_slice without_tick(sb_slice text) {
+    return sb_slice_starts_with(text, "`") ? sb_slice_after(text, 1) : text;
+}
+
 /* The numbers behind a colon: "..: 0, 1". */
 static unsigned read_numbers(sb_slice text, int64_t numbers[], unsigned most) {
     const size_t colon = sb_slice_find(text, ":");
@@ -129,12 +134,15 @@ static void find_call(const sb_trace *trace, const sb_message *message, host_op 
 }
 
 /* NAME in quotes, a hash, the device, whether it was cached, the id and what follows it. */
-static void take_op(ops_finder *finder, sb_slice text, const sb_message *message) {
-    const sb_slice quoted = sb_slice_after(text, sb_slice_find(text, "\"") + 1);
-    sb_slice rest;
-    const sb_slice name = sb_slice_cut(quoted, '"', &rest);
+bool sb_trace_parse_op(sb_slice text, sb_op_message *message) {
+    static const char start[] = "TT_DNN_DEVICE_OP: \"";
     int64_t device = 0;
     int64_t id = 0;
+    text = without_tick(text);
+    if (!sb_slice_starts_with(text, start))
+        return false;
+    sb_slice rest;
+    message->name = sb_slice_cut(sb_slice_after(text, sizeof start - 1), '"', &rest);
     sb_slice_cut(rest, ',', &rest);
     sb_slice_cut(rest, ',', &rest);
     const sb_slice device_text = sb_slice_trim(sb_slice_cut(rest, ',', &rest));
@@ -145,12 +153,18 @@ static void take_op(ops_finder *finder, sb_slice text, const sb_message *message
         digits++;
     if (!sb_parse_int64(device_text, &device) || device < 0 ||
         !sb_parse_int64(sb_slice_first(rest, digits), &id) || id < 0)
-        return;
-    host_op op = {.id = (uint64_t)id,
-                  .device = device,
-                  .trace = capture_of(finder, device),
+        return false;
+    message->device = (uint64_t)device;
+    message->id = (uint64_t)id;
+    return true;
+}
+
+static void take_op(ops_finder *finder, const sb_op_message *call, const sb_message *message) {
+    host_op op = {.id = call->id,
+                  .device = (int64_t)call->device,
+                  .trace = capture_of(finder, (int64_t)call->device),
                   .thread = message->thread,
-                  .name = sb_trace_string(finder->trace, name),
+                  .name = sb_trace_string(finder->trace, call->name),
                   .order = finder->host_ops.count};
     find_call(finder->trace, message, &op);
     *(host_op *)sb_vector_push(&finder->host_ops) = op;
@@ -182,11 +196,10 @@ static void read_messages(ops_finder *finder) {
     const uint64_t count = sb_series_count(&finder->trace->messages);
     for (uint64_t i = 0; i < count; i++) {
         const sb_message *message = sb_series_at(&finder->trace->messages, i);
-        sb_slice text = sb_trace_text(finder->trace, message->text);
-        if (sb_slice_starts_with(text, "`"))
-            text = sb_slice_after(text, 1);
-        if (sb_slice_starts_with(text, "TT_DNN_DEVICE_OP: \""))
-            take_op(finder, text, message);
+        const sb_slice text = without_tick(sb_trace_text(finder->trace, message->text));
+        sb_op_message call;
+        if (sb_trace_parse_op(text, &call))
+            take_op(finder, &call, message);
         else if (sb_slice_starts_with(text, "TT_METAL_TRACE_") &&
                  !sb_slice_starts_with(text, "TT_METAL_TRACE_ENQUEUE"))
             take_trace(finder, text, message);

@@ -4,6 +4,7 @@
  */
 #include <assert.h>
 
+#include "report/report.h"
 #include "report/report_programs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,7 +38,25 @@ static void read_both_ways(sb_slice text) {
     assert(quick.bad_rows == thorough.bad_rows && quick.is_cut == thorough.is_cut);
 }
 
+/* Whatever a log says, its lanes are in order and no zone ends before it begins. */
+static void make_lanes(sb_slice text) {
+    sb_trace *trace = sb_trace_create();
+    sb_report_device_flaws flaws;
+    sb_report_add_lanes(text, trace, &flaws);
+    for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++) {
+        const sb_track *track = sb_trace_track(trace, i);
+        assert(!sb_track_is_unsorted(track) && !sb_track_is_overlapping(track));
+        for (uint32_t zone = 0; zone < sb_track_zone_count(track); zone++) {
+            const int64_t end = sb_track_zone_end(track, zone);
+            assert(end == SB_NO_TIME || end >= sb_track_zone_start(track, zone));
+        }
+    }
+    sb_trace_find_ops(trace);
+    sb_trace_free(trace);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    make_lanes((sb_slice){(const char *)data, size});
     read_both_ways((sb_slice){(const char *)data, size});
     sb_file file = sb_file_of((sb_slice){(const char *)data, size});
     report_device_log first;

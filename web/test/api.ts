@@ -1,7 +1,15 @@
 // The HTTP API of `strobe view` as clients meet it: well-behaved, mistaken and hostile ones.
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -286,4 +294,42 @@ test("a large trace is opened from its index the next time", async () => {
   }
   assert.deepEqual(answers[1], answers[0]);
   assert.deepEqual(answers[2], answers[0]);
+});
+
+const DEVICE_LOG = `ARCH: wormhole_b0, CHIP_FREQ[MHz]: 500, Max Compute Cores: 64
+PCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset], data, run host ID, trace id, trace id counter, zone name, type, source line, source file, meta data
+0,1,2,BRISC,7,1000,0,1024,,,BRISC-FW,ZONE_START,12,brisc.cc,
+0,1,2,BRISC,8,1010,0,1024,,,BRISC-KERNEL,ZONE_START,12,brisc.cc,
+0,1,2,BRISC,8,1090,0,1024,,,BRISC-KERNEL,ZONE_END,12,brisc.cc,
+0,1,2,BRISC,7,1100,0,1024,,,BRISC-FW,ZONE_END,12,brisc.cc,
+0,2,2,BRISC,7,1000,0,1024,,,BRISC-FW,ZONE_START,12,brisc.cc,
+0,2,2,BRISC,7,1050,0,1024,,,BRISC-FW,ZONE_END,12,brisc.cc,
+`;
+
+test("a device log has lanes of its own, alone and in a folder", async () => {
+  const folder = join(SCRATCH, "device-log");
+  const log = join(folder, ".logs", "profile_log_device.csv");
+  mkdirSync(join(folder, ".logs"), { recursive: true });
+  writeFileSync(log, DEVICE_LOG);
+  for (const path of [log, folder]) {
+    const own = await serve(path);
+    const ask = async (question: string): Promise<any> =>
+      (await fetch(`${own.origin}/api/${question}`)).json();
+    const { lanes } = await ask("device");
+    assert.deepEqual(
+      lanes.map((lane: any) => [lane.core, lane.name, lane.busy, lane.kernel]),
+      [
+        [[0, 1, 2], "BRISC", 200, 160],
+        [[0, 2, 2], "BRISC", 100, 0],
+      ],
+    );
+    const { runs } = await ask("runs");
+    assert.deepEqual([runs.length, runs[0].id, runs[0].kernels], [1, 1024, 2]);
+    assert.deepEqual(await own.stop(), { code: 0, errors: "" });
+  }
+  writeFileSync(log, DEVICE_LOG + "0,2,2,BRISC,7,no time");
+  const own = await serve(log);
+  const { code, errors } = await own.stop();
+  assert.equal(code, 3);
+  assert.match(errors, /rows of the device log that cannot be read: 1, the first is line 9/);
 });
