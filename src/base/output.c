@@ -72,8 +72,7 @@ static int open_temporary(const char *goal, mode_t mode, char **path) {
     int descriptor = -1;
     *path = sb_alloc(size);
     for (int i = 0; i < ATTEMPTS; i++) {
-        snprintf(*path, size, "%.*s.strobe-unfinished.%ld.%d", folder_size, goal, (long)getpid(),
-                 i);
+        snprintf(*path, size, "%.*s" SB_UNFINISHED "%ld.%d", folder_size, goal, (long)getpid(), i);
         descriptor = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (descriptor >= 0 || errno != EEXIST)
             break;
@@ -85,6 +84,24 @@ static int open_temporary(const char *goal, mode_t mode, char **path) {
 
 static sb_status refuse(const char *path, sb_error *error) {
     SB_FAIL(error, SB_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+}
+
+/* Begins a file that takes the place of goal when it is finished; goal is the output's then. */
+static sb_status write_behind(sb_output *output, const char *path, char *goal, mode_t mode,
+                              sb_error *error) {
+    char *temporary = NULL;
+    const int descriptor = open_temporary(goal, mode, &temporary);
+    if (descriptor < 0) {
+        const sb_status refused = refuse(path, error);
+        free(goal);
+        free(temporary);
+        return refused;
+    }
+    *output = sb_output_to_descriptor(descriptor);
+    output->closes = true;
+    output->goal_path = goal;
+    output->temporary_path = temporary;
+    return SB_OK;
 }
 
 sb_status sb_output_to_file(sb_output *output, const char *path, sb_error *error) {
@@ -106,23 +123,15 @@ sb_status sb_output_to_file(sb_output *output, const char *path, sb_error *error
         output->goal_path = copy_text(path);
         return SB_OK;
     }
-    char *goal = resolve_goal(path);
-    char *temporary = NULL;
     const mode_t mode = exists ? status.st_mode & 0777 : 0666;
-    const int descriptor = open_temporary(goal, mode, &temporary);
-    if (descriptor < 0) {
-        const sb_status refused = refuse(path, error);
-        free(goal);
-        free(temporary);
-        return refused;
-    }
-    if (exists)
-        fchmod(descriptor, mode); /* the mask of the process has no say in what was there before */
-    *output = sb_output_to_descriptor(descriptor);
-    output->closes = true;
-    output->goal_path = goal;
-    output->temporary_path = temporary;
+    SB_TRY(write_behind(output, path, resolve_goal(path), mode, error));
+    if (exists) /* the mask of the process has no say in what was there before */
+        fchmod(output->descriptor, mode);
     return SB_OK;
+}
+
+sb_status sb_output_to_cache(sb_output *output, const char *path, sb_error *error) {
+    return write_behind(output, path, copy_text(path), 0600, error);
 }
 
 /* ---- writing ---- */

@@ -45,6 +45,15 @@ sb_output sb_output_to_memory(void);
 /* "-" is standard output. */
 sb_status sb_output_to_file(sb_output *output, const char *path, sb_error *error);
 
+/*
+ * The same for a file of a cache folder, where nobody has named it and others may have put what
+ * they like under its name: a link is replaced and never followed, and the file is for its owner
+ * alone.
+ */
+sb_status sb_output_to_cache(sb_output *output, const char *path, sb_error *error);
+/* How the temporary names begin; the number of the process follows. */
+#define SB_UNFINISHED ".strobe-unfinished."
+
 /* Calls the watcher each time that bytes have been written, which is once for many small pieces. */
 void sb_output_watch(sb_output *output, sb_output_watcher watcher, void *context);
 

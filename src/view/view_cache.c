@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +57,12 @@ static sb_status name_kept(sb_arena *arena, const char *trace_path, const char *
     return SB_OK;
 }
 
+/* In a folder that others can write to, a link or somebody else's file may have its name. */
+static bool is_own_file(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+}
+
 /* ---- opening ---- */
 
 void sb_view_kept_free(sb_view_kept *kept) {
@@ -78,7 +85,7 @@ static sb_status open_kept(sb_arena *arena, const char *trace_path, sb_view_prog
     const char *path = "";
     sb_file file = {.kind = SB_FILE_BORROWED};
     SB_TRY(name_kept(arena, trace_path, &folder, &path, error));
-    if (access(path, R_OK) != 0)
+    if (!is_own_file(path))
         SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: is not there", path);
     SB_TRY(stamp_of(trace_path, &stamp, error));
     SB_TRY(sb_file_open(&file, path, error));
@@ -137,6 +144,25 @@ static const char *oldest_kept(sb_arena *arena, const char *folder, const char *
     return oldest;
 }
 
+/* What is left of viewers that were killed while they wrote. */
+static void sweep_unfinished(sb_arena *arena, const char *folder) {
+    DIR *directory = opendir(folder);
+    if (directory == NULL)
+        return;
+    for (const struct dirent *entry = readdir(directory); entry != NULL;
+         entry = readdir(directory)) {
+        const sb_slice name = sb_slice_of(entry->d_name);
+        sb_slice rest = sb_slice_after(name, sizeof SB_UNFINISHED - 1);
+        int64_t process = 0;
+        if (!sb_slice_starts_with(name, SB_UNFINISHED) ||
+            !sb_parse_int64(sb_slice_cut(rest, '.', &rest), &process) || process <= 0 ||
+            process > INT32_MAX || kill((pid_t)process, 0) == 0 || errno != ESRCH)
+            continue;
+        unlink(sb_arena_format(arena, "%s/%s", folder, entry->d_name).data);
+    }
+    closedir(directory);
+}
+
 /* Removes files until all that are left and `coming` more bytes are within the bound. */
 static void keep_bound(sb_arena *arena, const char *folder, const char *apart, uint64_t coming) {
     for (;;) {
@@ -183,10 +209,11 @@ static sb_status keep(sb_arena *arena, sb_view *view, const char *trace_path, co
         sb_trace_zone_count(view->trace, false) + sb_trace_zone_count(view->trace, true);
     SB_TRY(name_kept(arena, trace_path, &folder, &path, error));
     SB_TRY(stamp_of(trace_path, &stamp, error));
+    sweep_unfinished(arena, folder);
     SB_TRY(check_room(folder, zones * ZONE_BYTES, error));
     keep_bound(arena, folder, path, zones * ZONE_BYTES);
     keeping all = {.stop = stop};
-    SB_TRY(sb_output_to_file(&all.output, path, error));
+    SB_TRY(sb_output_to_cache(&all.output, path, error));
     sb_output_watch(&all.output, look_whether_to_stop, &all);
     view_kept_write(view->trace, view->index, &stamp, &all.output);
     if (__atomic_load_n(stop, __ATOMIC_RELAXED)) {

@@ -3,6 +3,8 @@
  */
 #include "trace_testing.h"
 #include "view/view_call.h"
+#include <limits.h>
+
 #include "view/view_kept.h"
 
 static const view_stamp stamp = {.size = 1, .changed_ns = 2, .ends = 3};
@@ -164,6 +166,52 @@ static void a_file_that_changes_is_read_again(void **state) {
     remove_folder(&folder);
 }
 
+/* Whoever can write to the folder cannot have other files overwritten; nothing stays of the dead.
+ */
+static void the_folder_is_not_trusted(void **state) {
+    (void)state;
+    bool stop = false;
+    sb_error error = {0};
+    sb_view_kept *kept = NULL;
+    test_folder cache;
+    const test_folder folder = make_folder();
+    char path[PATH_MAX];
+    char goal[PATH_MAX];
+    char leftover[PATH_MAX];
+    snprintf(path, sizeof path, "%s", path_in(&folder, "a.tracy"));
+    snprintf(goal, sizeof goal, "%s", path_in(&folder, "precious"));
+    snprintf(cache.path, sizeof cache.path, "%.50s/view", folder.path);
+    setenv("STROBE_CACHE", folder.path, 1);
+    sb_trace *trace = make_random_trace(9);
+    write_trace(trace, path);
+    const sb_view_source source = {.trace = trace, .name = "", .version = ""};
+    sb_view *view = sb_view_create(&source);
+    sb_view_index(view, NULL, NULL);
+    assert_int_equal(sb_view_keep(view, path, &stop, &error), SB_OK);
+    sb_arena arena = {0};
+    const char *index = sb_folder_newest(&arena, cache.path, "", ".index");
+    assert_non_null(index);
+    write_file(goal, sb_slice_of("precious"));
+    assert_int_equal(unlink(index), 0);
+    assert_int_equal(symlink(goal, index), 0);
+    snprintf(leftover, sizeof leftover, "%s/" SB_UNFINISHED "%d.0", cache.path, INT32_MAX);
+    write_file(leftover, sb_slice_of("half"));
+    assert_int_equal(sb_view_kept_open(path, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    assert_int_equal(sb_view_keep(view, path, &stop, &error), SB_OK);
+    sb_file file = {.kind = SB_FILE_BORROWED};
+    assert_int_equal(sb_file_open(&file, goal, &error), SB_OK);
+    check_slice(file.text, "precious");
+    sb_file_close(&file);
+    assert_int_equal(sb_view_kept_open(path, NULL, NULL, &kept, &error), SB_OK);
+    sb_view_kept_free(kept);
+    assert_int_equal(count_files(&cache), 1);
+    sb_arena_free(&arena);
+    sb_view_free(view);
+    sb_trace_free(trace);
+    remove_folder(&cache);
+    remove_folder(&folder);
+}
+
 static void a_folder_that_cannot_be_made_is_said(void **state) {
     (void)state;
     bool stop = false;
@@ -189,6 +237,7 @@ int main(void) {
         cmocka_unit_test(what_was_kept_comes_back),
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(a_file_that_changes_is_read_again),
+        cmocka_unit_test(the_folder_is_not_trusted),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_said),
     };
     return RUN(tests);
