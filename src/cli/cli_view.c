@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli_progress.h"
@@ -140,6 +142,23 @@ static sb_status take_option(const cli_parsed_option *option, cli_view_arguments
     return SB_OK;
 }
 
+/* A slip of the keyboard must not cost a trace: only pages are replaced by pages. */
+static sb_status check_goal(const char *path, sb_error *error) {
+    static const char start[] = "<!doctype html>";
+    char found[sizeof start] = "";
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+        return SB_OK;
+    FILE *file = fopen(path, "re");
+    const size_t size = file == NULL ? 0 : fread(found, 1, sizeof start - 1, file);
+    if (file != NULL)
+        fclose(file);
+    if (size == sizeof start - 1 && strcasecmp(found, start) == 0)
+        return SB_OK;
+    SB_FAIL(error, SB_ERR_USAGE, "%s: is there already and is no page, so it is not overwritten",
+            path);
+}
+
 static sb_status take_options(const cli_parsed *parsed, cli_view_arguments *arguments,
                               sb_error *error) {
     for (size_t i = 0; i < parsed->option_count; i++)
@@ -154,7 +173,7 @@ static sb_status take_options(const cli_parsed *parsed, cli_view_arguments *argu
         SB_FAIL(error, SB_ERR_USAGE, "name one HOST:PORT at most");
     if (!arguments->is_live && parsed->operand_count != 1)
         SB_FAIL(error, SB_ERR_USAGE, "name one trace file or folder");
-    return SB_OK;
+    return arguments->page == NULL ? SB_OK : check_goal(arguments->page, error);
 }
 
 /* ---- serving ---- */
@@ -242,6 +261,13 @@ static sb_status write_page(sb_view *view, const sb_trace *trace,
     sb_range range;
     sb_output output;
     SB_TRY(cli_trace_range(trace, arguments->from, arguments->to, &range, error));
+    const int64_t end = sb_trace_end_time(trace);
+    if (arguments->from != NULL && range.from > end) {
+        char text[SB_NUMBER_SIZE];
+        const sb_slice length = cli_format_time(end, text);
+        SB_FAIL(error, SB_ERR_USAGE, "--from: the trace ends before, at %.*s", (int)length.size,
+                length.data);
+    }
     SB_TRY(sb_output_to_file(&output, arguments->page, error));
     const sb_status status = sb_view_write_page(view, range, &output, error);
     if (status != SB_OK) {

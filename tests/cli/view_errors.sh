@@ -22,3 +22,11 @@ echo "code $?"
 echo "code $?"
 "$strobe" view --live :80 2>&1
 echo "code $?"
+"$strobe" view sample.tracy --static sample.tracy 2>&1
+echo "code $?"
+ln -s sample.tracy page.html
+"$strobe" view sample.tracy --static page.html 2>&1
+echo "code $?"
+"$strobe" info sample.tracy > info.txt && echo "the trace is there"
+"$strobe" view sample.tracy --static later.html --from 100s 2>&1
+echo "code $?"
