@@ -291,7 +291,7 @@ static sb_status read_search(view_call *call, search *find, int64_t *first) {
     find->order = (call_order)order;
     find->wanted = (size_t)(*first + count);
     find->options.only = track == SB_NONE ? NULL : sb_trace_track(trace, track);
-    find->options.with_quantiles = true;
+    find->options.with_quantiles = find->options.with_self = true;
     return SB_OK;
 }
 

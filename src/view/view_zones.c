@@ -289,7 +289,7 @@ static void put_busy(sb_output *output, const char *name, const buckets *shown) 
 
 /* How busy host and devices are over time, as parts of their busiest moment. */
 sb_status view_answer_overview(view_call *call) {
-    enum { OVERVIEW_TRACKS = 20000, OVERVIEW_WIDTH = 4096 };
+    enum { OVERVIEW_WIDTH = 4096 };
     view_window window;
     SB_TRY(view_call_window(call, &window));
     int64_t width = 1024;
@@ -302,13 +302,15 @@ sb_status view_answer_overview(view_call *call) {
     sb_vector spans = sb_vector_of(sizeof(view_span));
     const sb_trace *trace = call->view->trace;
     const uint64_t tracks = sb_series_count(&trace->tracks);
-    for (uint64_t i = 0; i < tracks && i < OVERVIEW_TRACKS; i++) {
+    pthread_mutex_lock(&call->view->heavy);
+    for (uint64_t i = 0; i < tracks; i++) {
         sb_vector_clear(&spans);
         view_index_roots(call->view->index, (uint32_t)i, &window, &spans);
         buckets *into = &sums[sb_trace_track(trace, i)->kind == SB_TRACK_LANE];
         for (size_t k = 0; k < spans.count; k++)
             spread(into, sb_vector_at(&spans, k));
     }
+    pthread_mutex_unlock(&call->view->heavy);
     sb_put_char(call->body, '{');
     put_busy(call->body, "host", &sums[0]);
     sb_put_char(call->body, ',');

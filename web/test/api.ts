@@ -119,6 +119,27 @@ test("statistics of a range and a track are those of strobe stats", async () => 
   );
 });
 
+test("one source has the figures of the statistics, whatever was asked first", async () => {
+  const own = await serve(trace);
+  const ask = async (question: string): Promise<any> =>
+    (await fetch(`${own.origin}/api/${question}`)).json();
+  const found = await ask("find?source=1&bins=2&count=1");
+  const { rows } = await ask("stats");
+  const row = rows.find((one: any) => one.source === 1);
+  assert.ok(row.self > 0);
+  for (const figure of ["count", "total", "self", "median", "p99"])
+    assert.equal(found[figure], row[figure], figure);
+  assert.deepEqual(await own.stop(), { code: 0, errors: "" });
+});
+
+test("the overview has all tracks in it", async () => {
+  const own = await serve(makeTrace("threads", "30000"));
+  const response = await fetch(`${own.origin}/api/overview?from=0&to=30005000&width=30`);
+  const { host } = (await response.json()) as { host: number[] };
+  assert.ok(Math.min(...host) > 0.5, host.join(" "));
+  assert.deepEqual(await own.stop(), { code: 0, errors: "" });
+});
+
 test("zones of a window are all zones of it, once each", async () => {
   const response = await fetch(`${server.origin}/api/zones?width=1200&tracks=0,1,2,3`);
   const { tracks, isCut } = readSpans(await response.arrayBuffer());
