@@ -11,6 +11,7 @@
  * with a token, whoever knows the token.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -26,7 +27,8 @@
 enum {
     CONNECTIONS = 256,     /* at the same time */
     IDLE_SECONDS = 60,     /* before a silent connection is closed */
-    HEADER_BYTES = 65536,  /* of a request */
+    CLIENT_PART = 4,       /* of the connections that one address may have, except our own */
+    HEADER_BYTES = 262144, /* of a request, with what is kept about each of its parameters */
     EVENT_WAIT_MS = 500,   /* how often a waiting page's thread looks whether the server ends */
     EVENT_KEEP_MS = 10000, /* how often something is sent, so that a lost page is noticed */
     TOKEN_BYTES = 16,
@@ -287,27 +289,39 @@ static void make_link(sb_view_server *server, const sb_view_listen *listen) {
              is_six ? "]" : "", port, server->needs_token ? "?token=" : "", server->token);
 }
 
-sb_status sb_view_start(sb_view *view, const sb_view_listen *listen, sb_view_server **server,
-                        sb_error *error) {
+static sb_status start_daemon(sb_view_server *server, const sb_view_listen *listen,
+                              sb_error *error) {
     struct sockaddr_storage address;
     SB_TRY(read_address(listen, &address, error));
+    const unsigned six = address.ss_family == AF_INET6 ? (unsigned)MHD_USE_IPv6 : 0U;
+    /* On the loopback all clients have one address. */
+    const unsigned per_client = server->needs_token ? CONNECTIONS / CLIENT_PART : CONNECTIONS;
+    errno = 0;
+    server->daemon = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | six,
+        listen->port, NULL, NULL, answer, server, MHD_OPTION_SOCK_ADDR, &address,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        per_client, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
+    if (server->daemon != NULL)
+        return SB_OK;
+    const int reason = errno;
+    char port[24] = "";
+    if (listen->port != 0)
+        snprintf(port, sizeof port, " port %u", (unsigned)listen->port);
+    SB_FAIL(error, SB_ERR_IO, "cannot listen on %s%s: %s",
+            listen->address == NULL ? "127.0.0.1" : listen->address, port,
+            reason == 0 ? "the system refuses it" : strerror(reason));
+}
+
+sb_status sb_view_start(sb_view *view, const sb_view_listen *listen, sb_view_server **server,
+                        sb_error *error) {
     sb_view_server *made = sb_alloc_zeroed(1, sizeof *made);
     made->view = view;
     made->needs_token = listen->needs_token;
     sb_status status = made->needs_token ? make_token(made, error) : SB_OK;
-    if (status == SB_OK) {
-        const unsigned six = address.ss_family == AF_INET6 ? (unsigned)MHD_USE_IPv6 : 0U;
-        made->daemon = MHD_start_daemon(
-            MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | six,
-            listen->port, NULL, NULL, answer, made, MHD_OPTION_SOCK_ADDR, &address,
-            MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-            (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
-            MHD_OPTION_END);
-        if (made->daemon == NULL)
-            status = sb_error_set(error, SB_ERR_IO, "cannot listen on %s port %u: is it taken?",
-                                  listen->address == NULL ? "127.0.0.1" : listen->address,
-                                  (unsigned)listen->port);
-    }
+    if (status == SB_OK)
+        status = start_daemon(made, listen, error);
     if (status != SB_OK) {
         free(made);
         return status;
