@@ -29,17 +29,21 @@ static bool is_whole(const sb_stats_options *options) {
 
 /*
  * Statistics, from the ones kept where they are of the whole trace; *kept says that they are not
- * the caller's to free. Behind the lock for heavy questions.
+ * the caller's to free. Behind the lock for heavy questions. All figures are computed, whoever asks
+ * first: what is kept answers every later question.
  */
-static sb_zone_stats *compute(sb_view *view, const sb_stats_options *options, bool *kept) {
+static sb_zone_stats *compute(sb_view *view, const sb_stats_options *asked, bool *kept) {
     bool is_live = false;
+    sb_stats_options options = *asked;
+    options.with_quantiles = true;
+    options.with_self = true;
     view_revision(view, &is_live);
-    *kept = is_whole(options) && !is_live;
+    *kept = is_whole(&options) && !is_live;
     if (!*kept)
-        return sb_trace_stats(view->trace, options);
-    sb_zone_stats **place = &view->whole_stats[options->devices];
+        return sb_trace_stats(view->trace, &options);
+    sb_zone_stats **place = &view->whole_stats[options.devices];
     if (*place == NULL)
-        *place = sb_trace_stats(view->trace, options);
+        *place = sb_trace_stats(view->trace, &options);
     return *place;
 }
 
@@ -52,7 +56,7 @@ static void put_row(sb_output *output, const sb_zone_stats *stats, uint32_t sour
 sb_status view_answer_stats(view_call *call) {
     enum { ROWS = 20000 };
     uint32_t track = SB_NONE;
-    sb_stats_options options = {.with_quantiles = true, .with_self = true};
+    sb_stats_options options = {0};
     SB_TRY(view_call_range(call, &options.range));
     SB_TRY(view_call_track(call, &track));
     options.devices = view_call_flag(call, "devices");
@@ -291,7 +295,6 @@ static sb_status read_search(view_call *call, search *find, int64_t *first) {
     find->order = (call_order)order;
     find->wanted = (size_t)(*first + count);
     find->options.only = track == SB_NONE ? NULL : sb_trace_track(trace, track);
-    find->options.with_quantiles = find->options.with_self = true;
     return SB_OK;
 }
 
