@@ -36,12 +36,22 @@ def main():
         ours = cuda.kernel(SOURCE, "nothing")
     except cuda.Error as reason:
         sys.exit(f"launch.py: {reason}")
+    wait = cupy.cuda.get_current_stream().synchronize
     a, b = cupy.zeros(32, dtype=cupy.float32), cupy.zeros(32, dtype=cupy.float32)
     theirs = cupy.RawKernel(SOURCE, "nothing")
-    wait = cupy.cuda.get_current_stream().synchronize
-    one = measure(lambda: ours(a, b, 32, 1.0, grid=1, block=32), wait)
     other = measure(lambda: theirs((1,), (32,), (a, b, cupy.int32(32), cupy.float32(1.0))), wait)
-    print(f"tracy.cuda {one:.2f} us, cupy.RawKernel {other:.2f} us a launch: {one / other:.2f} times as long")
+    print(f"{'cupy.RawKernel':26} {other:6.2f} us")
+    tell("tracy.cuda, arrays of CuPy", measure(lambda: ours(a, b, 32, 1.0, grid=1, block=32), wait), other)
+    try:
+        import torch
+    except ImportError:
+        return
+    c, d = torch.zeros(32, device="cuda"), torch.zeros(32, device="cuda")
+    tell("tracy.cuda, tensors", measure(lambda: ours(c, d, 32, 1.0, grid=1, block=32), wait), other)
+
+
+def tell(name, one, other):
+    print(f"{name:26} {one:6.2f} us, {one / other:.2f} times as long")
 
 
 if __name__ == "__main__":

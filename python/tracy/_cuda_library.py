@@ -6,13 +6,12 @@ native part, the contexts are those of PyTorch or CuPy.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import glob
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 
@@ -48,6 +47,35 @@ class Shape(ctypes.Structure):
     """Of a launch."""
 
     _fields_ = [("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("shared_bytes", ctypes.c_uint32)]
+
+
+class _Room(threading.local):
+    """What a launch needs, made for each thread once."""
+
+    SLOT = 16  # bytes; a number takes at most 8 of them
+
+    def __init__(self) -> None:
+        self.failure = _Failure()
+        self.grow(16)
+
+    def grow(self, count: int) -> None:
+        memory = (ctypes.c_ubyte * (self.SLOT * count))()
+        self.count = count
+        self.bytes = memoryview(memory).cast("B")
+        self.begin = ctypes.addressof(memory)
+        self.pointers = (ctypes.c_void_p * count)()
+
+    def fill(self, arguments: Sequence[Any]) -> Any:
+        if len(arguments) > self.count:
+            self.grow(len(arguments))
+        for number, value in enumerate(arguments):
+            if type(value) is bytes:
+                at = number * self.SLOT
+                self.bytes[at:at + len(value)] = value
+                self.pointers[number] = self.begin + at
+            else:
+                self.pointers[number] = ctypes.addressof(value)
+        return self.pointers
 
 
 def _find_library() -> str:
@@ -88,6 +116,7 @@ class Library:
             self._c = ctypes.CDLL(_find_library())
         except OSError as reason:
             raise Error(f"the library for CUDA cannot be loaded: {reason}") from None
+        # Pointers take objects of ctypes, and pass where they are.
         handle, failure = ctypes.c_void_p, ctypes.POINTER(_Failure)
         signatures: dict[str, tuple[Any, list[Any]]] = {
             "attach": (ctypes.c_int, [failure]),
@@ -99,6 +128,8 @@ class Library:
         for name, (result, arguments) in signatures.items():
             function = getattr(self._c, f"sb_cuda_{name}")
             function.restype, function.argtypes = result, arguments
+
+        self._room = _Room()
 
     def _call(self, name: str, *arguments: Any) -> None:
         failure = _Failure()
@@ -122,8 +153,10 @@ class Library:
         return kernel.value or 0
 
     def launch(self, kernel: int, shape: Shape, stream: int, arguments: Sequence[Any]) -> None:
-        pointers = (ctypes.c_void_p * max(len(arguments), 1))(*[ctypes.addressof(value) for value in arguments])
-        self._call("launch", kernel, ctypes.byref(shape), stream, pointers)
+        """Arguments are bytes, or objects of ctypes; they are copied before this returns."""
+        room = self._room
+        if self._c.sb_cuda_launch(kernel, shape, stream, room.fill(arguments), room.failure) != 0:
+            raise Error(room.failure.message.decode(errors="replace"))
 
     def unload(self, module: int) -> None:
         self._c.sb_cuda_unload(module)
@@ -156,6 +189,17 @@ class Driver:
         self._c.cuCtxGetCurrent(ctypes.byref(context))
         return context.value or 0
 
+    def enter(self, context: int) -> int:
+        """Makes a context current for this thread; what was, comes back. 0: leaves it as it is."""
+        before = self.current()
+        if context not in (0, before):
+            self._c.cuCtxSetCurrent(ctypes.c_void_p(context))
+        return before
+
+    def leave(self, context: int, before: int) -> None:
+        if context not in (0, before):
+            self._c.cuCtxSetCurrent(ctypes.c_void_p(before or None))
+
     def _primary_of(self, device: int) -> int:
         """The context that PyTorch, CuPy and the CUDA runtime use. It is kept to the end."""
         if device not in self._primary:
@@ -165,19 +209,6 @@ class Driver:
                 raise Error(f"GPU {device} cannot be used")
             self._primary[device] = context.value or 0
         return self._primary[device]
-
-    @contextlib.contextmanager
-    def on(self, context: int) -> Iterator[None]:
-        """With a context that is current for this thread; 0: the one that it has."""
-        before = self.current()
-        if context in (0, before):
-            yield
-            return
-        self._c.cuCtxSetCurrent(ctypes.c_void_p(context))
-        try:
-            yield
-        finally:
-            self._c.cuCtxSetCurrent(ctypes.c_void_p(before or None))
 
     def context_of(self, device: Optional[int]) -> int:
         """Of a GPU; without one, that of this thread, or 0 if it has none."""

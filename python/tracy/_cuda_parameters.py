@@ -1,7 +1,7 @@
 """Parameters of kernels: read from the source, and filled from Python's values without guessing.
 
-Every argument becomes a ctypes object of the parameter's own type. What does not fit is refused in
-one sentence that names the parameter, since a kernel would take it for something else in silence.
+Every argument becomes the bytes of the parameter's own type. What does not fit is refused in one
+sentence that names the parameter, since a kernel would take it for something else in silence.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Array(NamedTuple):
     stream: Optional[int]  # on which it is ready, where its owner has no current one
 
 
-Packed = Union[ctypes.Array, Any]
+Packed = Union[bytes, Any]  # an object of ctypes where the type is not known
 
 # ---- types ----
 
@@ -130,27 +130,35 @@ def find_parameters(source: str, kernel: str) -> Optional[tuple[Parameter, ...]]
 
 # ---- arrays ----
 
-_NUMBERS = (int, float, bool, type(None))
+_NUMBERS = frozenset((int, float, bool, type(None)))
 
 
 def describe_array(value: Any) -> Optional[Array]:
     """What a tensor, or anything with the CUDA array interface, is. None: no array."""
-    if type(value) in _NUMBERS:
+    kind = type(value)
+    if kind in _NUMBERS:
         return None  # most arguments end here
+    owner = _owner_of(kind)
+    if owner == "cupy" and hasattr(value, "data"):  # as below, without making a dictionary
+        name = str(value.dtype)
+        return Array(value.data.ptr, scalar_of(name), name, value.data.device_id, owner, None)
     if hasattr(value, "data_ptr") and hasattr(value, "is_cuda"):
-        kind = str(value.dtype).replace("torch.", "")
+        name = str(value.dtype).replace("torch.", "")
         device = value.device.index if value.is_cuda else None
         address = value.data_ptr() if value.is_cuda else -1
-        return Array(address, scalar_of(kind), kind, device, "torch", None)
+        return Array(address, scalar_of(name), name, device, "torch", None)
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is None:
         return None
-    kind = interface["typestr"]
-    scalar = Scalar(kind[1], int(kind[2:])) if kind[1] in "iufb" else None
-    owner = type(value).__module__.partition(".")[0]
-    device = value.device.id if owner == "cupy" else None
-    return Array(interface["data"][0], scalar, str(getattr(value, "dtype", kind)), device, owner,
-                 interface.get("stream"))
+    text = interface["typestr"]
+    scalar = Scalar(text[1], int(text[2:])) if text[1] in "iufb" else None
+    return Array(interface["data"][0], scalar, str(getattr(value, "dtype", text)), None, owner, interface.get("stream"))
+
+
+@functools.lru_cache(maxsize=None)
+def _owner_of(kind: type) -> str:
+    """The library that a type is of."""
+    return kind.__module__.partition(".")[0]
 
 
 def _may_point(pointee: Scalar, element: Scalar) -> bool:
@@ -160,15 +168,18 @@ def _may_point(pointee: Scalar, element: Scalar) -> bool:
     return pointee.kind == element.kind or (pointee.kind in "iu" and element.kind in "iub")
 
 
+_address = struct.Struct("<Q").pack
+
+
 def _pack_pointer(parameter: Parameter, value: Any, array: Optional[Array]) -> Packed:
     if isinstance(value, ctypes.c_void_p):
         value = value.value
     if value is None:
-        return ctypes.c_uint64(0)
+        return _address(0)
     if isinstance(value, int) and not isinstance(value, bool):
         if not 0 <= value < 1 << 64:
             raise ValueError(f"{parameter.name}: {value} is no address")
-        return ctypes.c_uint64(value)
+        return _address(value)
     if array is None:
         raise TypeError(f"{parameter.name} is a {parameter.type} and takes an array on the GPU or an address, not "
                         f"{_what(value)}")
@@ -176,7 +187,7 @@ def _pack_pointer(parameter: Parameter, value: Any, array: Optional[Array]) -> P
         raise ValueError(f"{parameter.name}: the tensor is on the CPU; a kernel takes those of a GPU")
     if parameter.scalar and array.scalar and not _may_point(parameter.scalar, array.scalar):
         raise TypeError(f"{parameter.name} is a {parameter.type}, but the array holds {array.type}")
-    return ctypes.c_uint64(array.address)
+    return _address(array.address)
 
 
 # ---- numbers ----
@@ -244,16 +255,14 @@ def _pack_number(parameter: Parameter, scalar: Scalar, value: Any, array: Option
     if isinstance(value, ctypes._SimpleCData):
         value = value.value
     if scalar.kind == "b":
-        packed = _truth(parameter, value)
-    elif scalar.kind in "iu":
-        packed = _integer(parameter, scalar, value)
-    else:
-        packed = _real(parameter, scalar, value)
-    return (ctypes.c_ubyte * len(packed)).from_buffer_copy(packed)
+        return _truth(parameter, value)
+    if scalar.kind in "iu":
+        return _integer(parameter, scalar, value)
+    return _real(parameter, scalar, value)
 
 
 def pack(parameter: Parameter, value: Any, array: Optional[Array]) -> Packed:
-    """The bytes of an argument, as something that ctypes can point to; array is what it is, if it is one."""
+    """The bytes of an argument, or an object of ctypes that has them; array is what it is, if it is one."""
     if parameter.is_pointer:
         return _pack_pointer(parameter, value, array)
     if parameter.scalar is not None:

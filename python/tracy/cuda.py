@@ -26,7 +26,7 @@ import operator
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Optional, Union
 
 from tracy import _api
@@ -54,28 +54,30 @@ class _Module:
         self._found: dict[tuple[int, str], int] = {}  # kernels, the same
         self.is_unloaded = False
 
-    def find(self, library: Library, driver: Driver, name: str) -> int:
-        """A kernel, for the context that is current."""
+    def find(self, library: Library, driver: Driver, context: int, name: str) -> int:
+        """A kernel, for the context that is current; 0: there is none yet."""
+        found = self._found.get((context, name))
+        if found is not None:
+            return found
         with self._lock:
             if self.is_unloaded:
                 raise Error(f"{name} was unloaded")
-            context = driver.current()
             if context not in self._built:
                 module = library.build(*self._text)
                 context = driver.current()  # where there was none, that of the first GPU now
                 self._built[context] = module
-            if (context, name) not in self._found:
-                self._found[context, name] = library.find(self._built[context], name)
-            return self._found[context, name]
+            found = self._found[context, name] = library.find(self._built[context], name)
+            return found
 
     def unload(self, library: Library, driver: Driver) -> None:
         with self._lock:
             self.is_unloaded = True
-            for context, module in self._built.items():
-                with driver.on(context):
-                    library.unload(module)
-            self._built.clear()
             self._found.clear()
+            for context, module in self._built.items():
+                before = driver.enter(context)
+                library.unload(module)
+                driver.leave(context, before)
+            self._built.clear()
 
 
 _lock = threading.Lock()
@@ -128,8 +130,7 @@ def _current_stream(owner: str, device: Optional[int]) -> Optional[int]:
     if owner == "torch" and torch is not None:
         return int(torch.cuda.current_stream(device).cuda_stream)
     if owner == "cupy" and cupy is not None:
-        with cupy.cuda.Device(device):
-            return int(cupy.cuda.get_current_stream().ptr)
+        return int(cupy.cuda.get_current_stream(-1 if device is None else device).ptr)
     return None
 
 
@@ -145,10 +146,13 @@ def _address_of_stream(stream: Any) -> int:
 
 
 def _choose_device(name: str, arrays: Sequence[Array]) -> Optional[int]:
-    devices = {array.device for array in arrays if array.device is not None}
-    if len(devices) > 1:
-        raise ValueError(f"{name}: its arrays are on different GPUs ({', '.join(map(str, sorted(devices)))})")
-    return devices.pop() if devices else _current_device()
+    device = arrays[0].device if arrays else None
+    for array in arrays:
+        if array.device not in (None, device):
+            if device is not None:
+                raise ValueError(f"{name}: its arrays are on different GPUs ({device}, {array.device})")
+            device = array.device
+    return _current_device() if device is None else device
 
 
 def _choose_stream(name: str, arrays: Sequence[Array], device: Optional[int]) -> int:
@@ -157,7 +161,7 @@ def _choose_stream(name: str, arrays: Sequence[Array], device: Optional[int]) ->
     streams |= {array.stream for array in arrays if array.owner not in ("torch", "cupy")}
     streams.discard(None)
     if len(streams) > 1:
-        raise ValueError(f"{name}: PyTorch and CuPy are on different streams here; say which with stream=")
+        raise ValueError(f"{name}: its arrays come from libraries on different streams; say which with stream=")
     return streams.pop() or 0 if streams else 0
 
 
@@ -177,6 +181,15 @@ def _extent(what: str, value: Extent, limits: Sequence[int]) -> tuple[int, int, 
     return whole
 
 
+def _shape(grid: Extent, block: Extent, shared: int) -> Shape:
+    blocks, threads = _extent("grid", grid, _GRID_LIMITS), _extent("block", block, _BLOCK_LIMITS)
+    if threads[0] * threads[1] * threads[2] > _THREADS_MOST:
+        raise ValueError(f"block: {block!r}; it has at most {_THREADS_MOST} threads")
+    if not 0 <= shared < 1 << 31:
+        raise ValueError(f"shared: {shared} bytes")
+    return Shape(blocks, threads, shared)
+
+
 class Kernel:
     """Made by ``kernel``; called with the arguments of the kernel and the shape of the launch."""
 
@@ -191,22 +204,27 @@ class Kernel:
         return f"<kernel {self.name}({', '.join(f'{p.type} {p.name}' for p in self.parameters)})>"
 
     def build(self, device: Optional[int]) -> None:
-        with self._driver.on(self._driver.context_of(device)):
-            self._module.find(self._library, self._driver, self.name)
+        """For a GPU, before the first launch there."""
+        self._on(device, lambda handle: None)
+
+    def _on(self, device: Optional[int], use: Callable[[int], None]) -> None:
+        """With the kernel for a GPU, in its context."""
+        driver = self._driver
+        context = driver.context_of(device)
+        before = driver.enter(context)
+        try:
+            use(self._module.find(self._library, driver, context or before, self.name))
+        finally:
+            driver.leave(context, before)
 
     def __call__(self, *arguments: Any, grid: Extent, block: Extent, shared: int = 0, stream: Any = None) -> None:
         """Launches. ``shared`` is dynamic shared memory, in bytes."""
         if len(arguments) != len(self.parameters):
             raise TypeError(f"{self.name} has {len(self.parameters)} parameters, but {len(arguments)} arguments came")
-        if not 0 <= shared < 1 << 31:
-            raise ValueError(f"{self.name}: {shared} bytes of shared memory")
-        blocks, threads = _extent("grid", grid, _GRID_LIMITS), _extent("block", block, _BLOCK_LIMITS)
-        if threads[0] * threads[1] * threads[2] > _THREADS_MOST:
-            raise ValueError(f"block: {block!r}; it has at most {_THREADS_MOST} threads")
         described = [describe_array(value) for value in arguments]
         packed = [pack(*each) for each in zip(self.parameters, arguments, described)]
         arrays = [array for array in described if array is not None]
-        shape = Shape(blocks, threads, shared)
+        shape = _shape(grid, block, shared)
         place = sys._getframe(1)
         with self._zone_at(place.f_code.co_filename, place.f_lineno, place.f_code.co_name):
             self._launch(shape, stream, packed, arrays)
@@ -221,9 +239,7 @@ class Kernel:
     def _launch(self, shape: Shape, stream: Any, packed: Sequence[Any], arrays: Sequence[Array]) -> None:
         device = _choose_device(self.name, arrays)
         chosen = _choose_stream(self.name, arrays, device) if stream is None else _address_of_stream(stream)
-        with self._driver.on(self._driver.context_of(device)):
-            handle = self._module.find(self._library, self._driver, self.name)
-            self._library.launch(handle, shape, chosen, packed)
+        self._on(device, lambda handle: self._library.launch(handle, shape, chosen, packed))
 
     def unload(self) -> None:
         """Waits for what was launched, reads what it recorded, and takes the source from all GPUs,

@@ -56,6 +56,7 @@ class Driver:
 
     def __init__(self) -> None:
         self.now = 0
+        self.entered: list[int] = []
 
     def current(self) -> int:
         return self.now
@@ -63,9 +64,13 @@ class Driver:
     def context_of(self, device: int | None) -> int:
         return self.now if device is None else 100 + device
 
-    def on(self, context: int) -> mock.MagicMock:
-        self.now = context or self.now
-        return mock.MagicMock()
+    def enter(self, context: int) -> int:
+        self.now, before = context or self.now, self.now
+        self.entered.append(self.now)
+        return before
+
+    def leave(self, context: int, before: int) -> None:
+        self.now = before
 
 
 def tensor(dtype: str = "float32", device: int | None = 0, address: int = 0x7000) -> types.SimpleNamespace:
@@ -190,7 +195,7 @@ class Packing(WithStandIns):
         self.refused(ValueError, "^grid: 4 sizes", "int n", 1, grid=(1, 1, 1, 1))
         self.refused(ValueError, "^block: .32, 32, 2.; it has at most 1024 threads", "int n", 1, block=(32, 32, 2))
         self.refused(ValueError, "^grid: .1.5.; its sizes are whole numbers", "int n", 1, grid=[1.5])
-        self.refused(ValueError, "-1 bytes", "int n", 1, shared=-1)
+        self.refused(ValueError, "^shared: -1 bytes$", "int n", 1, shared=-1)
 
 
 class Launching(WithStandIns):
@@ -205,11 +210,12 @@ class Launching(WithStandIns):
 
     def with_cupy(self, stream: int) -> None:
         self.framework("cupy", Device=lambda which=None: mock.MagicMock(id=0),
-                       get_current_stream=lambda: types.SimpleNamespace(ptr=stream))
+                       get_current_stream=lambda which: types.SimpleNamespace(ptr=stream))
 
     def launched(self) -> tuple[int, int]:
         """The context and the stream of the last launch."""
-        return self.driver.now, self.library.launches[-1][2]
+        self.assertEqual(self.driver.now, 0)  # as before
+        return self.driver.entered[-1], self.library.launches[-1][2]
 
     def test_the_current_stream_of_the_framework(self) -> None:
         self.with_torch({0: 0x10, 1: 0x11})
@@ -240,7 +246,7 @@ class Launching(WithStandIns):
         self.with_cupy(0x20)
         launch = self.kernel("float *x, float *y")
         kind = type("ndarray", (types.SimpleNamespace,), {"__module__": "cupy"})
-        theirs = kind(**vars(array()), device=types.SimpleNamespace(id=0))
+        theirs = kind(data=types.SimpleNamespace(ptr=0x9000, device_id=0), dtype="float32")
         launch(theirs, None, grid=1, block=32)
         self.assertEqual(self.launched(), (100, 0x20))
         with self.assertRaisesRegex(ValueError, "different streams"):
@@ -283,6 +289,49 @@ class Launching(WithStandIns):
             cuda.flush_at_end()
             self.assertEqual(cuda.counts().zones, 0)
         self.assertEqual(self.library.flushes, 1)
+
+
+class Calling(Recorded):
+    """The libraries of C, by a stand-in for both."""
+
+    def test_what_they_are_given(self) -> None:
+        script = self.write(f"""
+            import ctypes, struct, threading, types
+            from tracy import _cuda_library
+            path = {os.environ["CUDA_STAND_IN"]!r}
+            class Both(ctypes.CDLL):
+                def __init__(self, name): super().__init__(path)
+            real, _cuda_library.ctypes.CDLL = ctypes.CDLL, Both
+            from tracy import cuda
+            stand_in = real(path)
+            stand_in.stand_in_build.restype = ctypes.c_char_p
+            stand_in.stand_in_launch.restype = ctypes.c_void_p
+            source = 'extern "C" __global__ void k(float *a, float *b, int n, float by) {{}}'
+            k = cuda.kernel(source, "k", options=["-DX=1", "-Iinclude"], zones=False)
+            print(stand_in.stand_in_build().decode() == f"k.cu|{{len(source)}}|1|-DX=1|-Iinclude")
+            def seen():
+                return struct.unpack("<7I4xQQQif", ctypes.string_at(stand_in.stand_in_launch(), 64)[:64])
+            class Tensor:
+                dtype, is_cuda, device = "torch.float32", True, types.SimpleNamespace(index=1)
+                def data_ptr(self): return 0x7F0000001000
+            k(Tensor(), None, -5, 0.5, grid=(7, 2), block=64, shared=512, stream=0x99)
+            print(seen() == (7, 2, 1, 64, 1, 1, 512, 0x99, 0x7F0000001000, 0, -5, 0.5))
+            thread = threading.Thread(target=lambda: k(ctypes.c_void_p(16), 32, 1, 2, grid=1, block=1))
+            thread.start()
+            thread.join()
+            print(seen() == (1, 1, 1, 1, 1, 1, 0, 0, 16, 32, 1, 2.0), k._driver.current())
+            print(cuda.counts())
+            for wrong in (lambda: k(None, None, 0, 0, grid=13, block=1), lambda: cuda.kernel(source + " nonsense", "k"),
+                          lambda: k._driver.context_of(2)):
+                try: wrong()
+                except cuda.Error as reason: print(reason)
+            k.unload()
+            print(stand_in.stand_in_unloaded())
+        """)
+        done = self.command(PYTHON, script)
+        self.assertEqual(done.stdout.splitlines(), [
+            "True", "True", "True 0", "Counts(zones=2, others=2, lost=3, missed=4, cut=5, unplaced=6)",
+            "k cannot be launched: no luck", "k.cu: cannot be built", "GPU 2 cannot be used", "2"], done.stderr)
 
 
 class Recording(Recorded):
