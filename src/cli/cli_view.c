@@ -29,6 +29,7 @@ enum {
     OPT_TO,
     OPT_LIVE,
     OPT_OUTPUT,
+    OPT_FORCE,
     OPT_NO_INDEX
 };
 
@@ -54,6 +55,10 @@ static const cli_option view_options[] = {
      .argument = "FILE",
      .help = "with --live: the trace to write at the end (default: named after the time)",
      .takes_file = true},
+    {.id = OPT_FORCE,
+     .name = "force",
+     .short_name = 'f',
+     .help = "with --output: replace that file if it exists"},
     {.id = OPT_OPEN, .name = "open", .heading = "Server", .help = "open the page in the browser"},
     {.id = OPT_PORT,
      .name = "port",
@@ -121,6 +126,9 @@ static sb_status take_option(const cli_parsed_option *option, cli_view_arguments
     case OPT_OUTPUT:
         arguments->output = option->value;
         break;
+    case OPT_FORCE:
+        arguments->replaces = true;
+        break;
     case OPT_OPEN:
         arguments->opens = true;
         break;
@@ -169,6 +177,8 @@ static sb_status take_options(const cli_parsed *parsed, cli_view_arguments *argu
         SB_FAIL(error, SB_ERR_USAGE, "--live goes with neither --static nor --ops");
     if (arguments->output != NULL && !arguments->is_live)
         SB_FAIL(error, SB_ERR_USAGE, "--output names the trace that --live records");
+    if (arguments->replaces && arguments->output == NULL)
+        SB_FAIL(error, SB_ERR_USAGE, "--force goes with --output");
     if (arguments->is_live && parsed->operand_count > 1)
         SB_FAIL(error, SB_ERR_USAGE, "name one HOST:PORT at most");
     if (!arguments->is_live && parsed->operand_count != 1)
@@ -177,6 +187,11 @@ static sb_status take_options(const cli_parsed *parsed, cli_view_arguments *argu
 }
 
 /* ---- serving ---- */
+
+const char *cli_view_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
 
 static void open_browser(const char *link) {
     char program[] = "xdg-open";
@@ -279,12 +294,10 @@ static sb_status write_page(sb_view *view, const sb_trace *trace,
 
 static sb_status show(cli_view_inputs *inputs, const char *path,
                       const cli_view_arguments *arguments, sb_error *error) {
-    const char *slash = strrchr(path, '/');
-    const bool has_name = slash != NULL && slash[1] != '\0';
     const sb_view_source source = {
         .trace = inputs->trace,
         .kept = inputs->kept,
-        .name = has_name ? slash + 1 : path,
+        .name = cli_view_name(path),
         .damage = inputs->opened.is_partial ? inputs->opened.damage : NULL,
         .version = STROBE_VERSION,
         .ops = inputs->ops,

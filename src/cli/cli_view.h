@@ -15,6 +15,7 @@ typedef struct cli_view_arguments {
     bool opens;
     bool is_live;
     const char *output; /* of a live recording; NULL: named after the time */
+    bool replaces;      /* that file may be there already */
     const char *ops;
     const char *page;
     const char *from;
@@ -45,6 +46,8 @@ void cli_view_close(cli_view_inputs *inputs);
 sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, bool *found,
                                 sb_error *error);
 
+/* What the page calls a file or folder. */
+const char *cli_view_name(const char *path);
 /* Signals that end the viewer. They are taken by waiting, so that everything is put away. */
 void cli_view_ending_signals(sigset_t *ending);
 /* Has them wait; before threads are made, which then do not get them. */

@@ -130,7 +130,8 @@ static sb_status follow(live *recording, live_page *page, const cli_view_argumen
         if (trace == NULL)
             continue;
         if (page->view == NULL)
-            SB_TRY(open_page(page, trace, arguments, recording->options.output, error));
+            SB_TRY(
+                open_page(page, trace, arguments, cli_view_name(recording->options.output), error));
         else if (!ended)
             sb_view_index(page->view, NULL, NULL);
         if (ended && !page->has_told_end)
@@ -148,6 +149,7 @@ sb_status cli_view_live(const cli_view_arguments *arguments, const char *address
                                   .sync_seconds = 1,
                                   .memory_bytes = UINT64_C(1) << 30,
                                   .output = arguments->output,
+                                  .replace = arguments->replaces,
                                   .began = keep_trace}};
     live_page page = {0};
     SB_TRY(read_address(address, host, &recording.options, error));
