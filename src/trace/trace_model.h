@@ -604,5 +604,7 @@ typedef struct sb_stats_options {
  * are not counted. The caller frees it.
  */
 sb_zone_stats *sb_trace_stats(const sb_trace *trace, const sb_stats_options *options);
+/* How much of one zone they count: its part in the range; -1 if it is not counted at all. */
+int64_t sb_stats_part_of(const sb_stats_options *options, const sb_track *track, uint32_t zone);
 
 #endif

@@ -101,14 +101,13 @@ static int64_t part_in_range(const sb_stats_options *options, int64_t start, int
     return to - from;
 }
 
-/* Any zone, asked in the slow way. */
-static int64_t duration_of(const stats_run *run, const sb_track *track, uint32_t zone) {
+int64_t sb_stats_part_of(const sb_stats_options *options, const sb_track *track, uint32_t zone) {
     const int64_t start = sb_track_zone_start(track, zone);
     const int64_t end = sb_track_zone_end(track, zone);
     if (end == SB_NO_TIME || (track->kind == SB_TRACK_LANE && start == SB_NO_TIME))
         return -1;
-    const int64_t duration = part_in_range(run->options, start, end);
-    return duration == 0 && run->options->skip_empty ? -1 : duration;
+    const int64_t duration = part_in_range(options, start, end);
+    return duration == 0 && options->skip_empty ? -1 : duration;
 }
 
 static bool is_unlimited(sb_range range) {
@@ -129,7 +128,7 @@ void stats_load_durations(const stats_run *run, const stats_piece *piece,
             if (__builtin_expect(is_plain && mark < SB_ZONE_LONG, 1))
                 *durations++ = mark >= least ? (int64_t)mark : -1;
             else
-                *durations++ = duration_of(run, track, (uint32_t)zone);
+                *durations++ = sb_stats_part_of(run->options, track, (uint32_t)zone);
         }
     }
 }

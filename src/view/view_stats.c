@@ -202,11 +202,9 @@ static void search_track(search *find, const sb_trace *trace, uint32_t number) {
         for (uint64_t i = 0; i < block.count; i++) {
             if (block.source[i] != find->source)
                 continue;
-            const int64_t end = sb_track_zone_end(track, (uint32_t)(zone + i));
-            const int64_t start = block.start[i];
-            if (start < find->options.range.from || end > find->options.range.to || end < start)
-                continue;
-            const call_entry entry = {start, end - start, number, (uint32_t)(zone + i)};
+            const uint32_t found = (uint32_t)(zone + i);
+            const int64_t part = sb_stats_part_of(&find->options, track, found);
+            const call_entry entry = {block.start[i], part, number, found};
             if (entry.duration >= find->low && entry.duration <= find->high)
                 count_call(find, &entry);
         }
