@@ -241,7 +241,6 @@ static bool has_parents(const sb_track *track, uint64_t from, uint64_t to) {
 }
 
 typedef struct order {
-    const sb_track *track;
     int64_t start;
     uint32_t zone;
 } order;
@@ -261,7 +260,7 @@ static void sort_row(view_row *row, const sb_track *track) {
     order *orders = sb_alloc_zeroed(row->count, sizeof(order));
     for (uint64_t i = 0; i < row->count; i++) {
         const uint32_t zone = zone_at(row, i);
-        orders[i] = (order){track, sb_track_zone_start(track, zone), zone};
+        orders[i] = (order){sb_track_zone_start(track, zone), zone};
     }
     qsort(orders, row->count, sizeof(order), compare_orders);
     for (uint64_t i = 0; i < row->count; i++)
@@ -352,7 +351,7 @@ typedef struct extension {
     uint64_t next; /* atomic, as the next: the first track that nobody has taken */
     uint64_t done; /* zones */
     uint64_t total;
-    view_progress progress; /* told by the first thread */
+    sb_view_progress progress; /* told by the first thread */
     void *context;
     bool has_grown; /* atomic */
 } extension;
@@ -374,7 +373,7 @@ static void extend_tracks(void *context, unsigned worker) {
     }
 }
 
-bool view_index_extend(view_index *index, view_progress progress, void *context) {
+bool view_index_extend(view_index *index, sb_view_progress progress, void *context) {
     enum { WORKERS = 8, ZONES_FOR_THREADS = 100000 };
     pthread_rwlock_wrlock(&index->lock);
     const size_t tracks_before = index->tracks.count;
@@ -560,6 +559,44 @@ bool view_index_spans(view_index *index, uint32_t track, const view_window *wind
 bool view_index_roots(view_index *index, uint32_t track, const view_window *window,
                       sb_vector *spans) {
     return collect(index, track, window, 1, spans);
+}
+
+/* The place of a zone in its row, which is in order of start; the count if it is not there. */
+static uint64_t place_in_row(const view_row *row, const sb_track *track, uint32_t zone) {
+    const int64_t start = sb_track_zone_start(track, zone);
+    uint64_t low = 0;
+    uint64_t high = row->count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (sb_track_zone_start(track, zone_at(row, middle)) < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low < row->count && zone_at(row, low) != zone)
+        low++;
+    return low;
+}
+
+void view_index_neighbours(view_index *index, uint32_t number, uint32_t zone, uint32_t *before,
+                           uint32_t *after) {
+    size_t depth = 0;
+    const sb_track *zones = sb_trace_track(index->trace, number);
+    for (uint32_t outer = zone; (outer = sb_track_zone_parent(zones, outer)) != SB_NONE;)
+        depth++;
+    *before = *after = SB_NONE;
+    pthread_rwlock_rdlock(&index->lock);
+    const view_track *track =
+        number < index->tracks.count ? sb_vector_at(&index->tracks, number) : NULL;
+    if (track != NULL && depth < track->rows.count && zone < track->indexed) {
+        const view_row *row = sb_vector_at(&track->rows, depth);
+        const uint64_t place = place_in_row(row, zones, zone);
+        if (place > 0 && place < row->count)
+            *before = zone_at(row, place - 1);
+        if (place + 1 < row->count)
+            *after = zone_at(row, place + 1);
+    }
+    pthread_rwlock_unlock(&index->lock);
 }
 
 unsigned view_index_depth(view_index *index, uint32_t track) {

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "trace/trace.h"
+#include "view/view.h"
 
 enum {
     VIEW_DEPTHS = 1024,     /* zones nested deeper are counted, not drawn */
@@ -81,12 +82,9 @@ typedef struct view_index {
     int64_t end;      /* the latest time of the trace when it was last extended */
 } view_index;
 
-/* Says how far an index is, in zones. */
-typedef void (*view_progress)(void *context, uint64_t done, uint64_t total);
-
 void view_index_init(view_index *index, const sb_trace *trace);
 /* Takes in what the trace has gained. progress may be NULL. Returns whether there was any. */
-bool view_index_extend(view_index *index, view_progress progress, void *context);
+bool view_index_extend(view_index *index, sb_view_progress progress, void *context);
 void view_index_free(view_index *index);
 /* Empty tracks for those that the trace has gained; and a row of one, added if it is not there. */
 void view_index_add_tracks(view_index *index);
@@ -106,6 +104,9 @@ bool view_index_spans(view_index *index, uint32_t track, const view_window *wind
 /* The same for the outermost row alone. */
 bool view_index_roots(view_index *index, uint32_t track, const view_window *window,
                       sb_vector *spans);
+/* The zones before and after one in its row, SB_NONE where there is none. */
+void view_index_neighbours(view_index *index, uint32_t track, uint32_t zone, uint32_t *before,
+                           uint32_t *after);
 /* Depth of a track's nesting, from 0 for no zones. */
 unsigned view_index_depth(view_index *index, uint32_t track);
 /* When the first zone of a track begins and the last ends; false if there is none. */

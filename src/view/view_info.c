@@ -17,9 +17,22 @@ static void put_number(sb_output *output, const char *name, uint64_t number) {
 
 /* ---- info ---- */
 
-/* How far device times may be off: the worst of the clock readings; -1 without any. */
-static int64_t uncertainty(const sb_context *context) {
-    int64_t worst = -1;
+/* Recorders that have no other way write it into the name: "Device: 0, Core (1,2), ±17 ns". */
+static const char plus_minus[] = ", \u00B1";
+
+static int64_t uncertainty_in(sb_slice name) {
+    const size_t at = sb_slice_find(name, plus_minus);
+    int64_t ns = -1;
+    if (at == SB_NOT_FOUND)
+        return -1;
+    sb_slice rest = sb_slice_after(name, at + sizeof plus_minus - 1);
+    const sb_slice number = sb_slice_cut(rest, ' ', &rest);
+    return sb_parse_int64(number, &ns) && sb_slice_is(rest, "ns") ? ns : -1;
+}
+
+/* How far device times may be off: the worst of the clock readings; -1 if nobody says. */
+static int64_t uncertainty(const sb_trace *trace, const sb_context *context) {
+    int64_t worst = uncertainty_in(sb_trace_text(trace, context->name));
     for (uint64_t i = 0; i < sb_series_count(&context->clocks); i++) {
         const sb_clock_pair *pair = sb_series_at(&context->clocks, i);
         worst = pair->error_ns > worst ? pair->error_ns : worst;
@@ -27,8 +40,15 @@ static int64_t uncertainty(const sb_context *context) {
     return worst;
 }
 
-static void put_uncertainty(sb_output *output, const sb_context *context) {
-    const int64_t worst = uncertainty(context);
+/* What a device is called, without that. */
+static sb_slice context_name(const sb_trace *trace, const sb_context *context) {
+    const sb_slice name = sb_trace_text(trace, context->name);
+    const size_t at = sb_slice_find(name, plus_minus);
+    return at == SB_NOT_FOUND ? name : sb_slice_first(name, at);
+}
+
+static void put_uncertainty(sb_output *output, const sb_trace *trace, const sb_context *context) {
+    const int64_t worst = uncertainty(trace, context);
     if (worst >= 0)
         sb_put_format(output, ",\"uncertainty\":%" PRId64, worst);
 }
@@ -40,14 +60,14 @@ static void put_contexts(sb_output *output, const sb_trace *trace) {
     for (uint64_t i = 0; i < count && i < CONTEXTS; i++) {
         const sb_context *context = sb_trace_context(trace, i);
         sb_put_text(output, i == 0 ? "{\"name\":" : ",{\"name\":");
-        sb_put_json(output, sb_trace_text(trace, context->name));
+        sb_put_json(output, context_name(trace, context));
         put_number(output, "type", context->type);
         sb_put_format(output,
                       ",\"calibrated\":%s,\"period\":", context->calibrated ? "true" : "false");
         sb_put_json_real(output, context->period);
         put_number(output, "clocks", sb_series_count(&context->clocks));
         put_number(output, "markers", sb_series_count(&context->markers));
-        put_uncertainty(output, context);
+        put_uncertainty(output, trace, context);
         sb_put_char(output, '}');
     }
     sb_put_text(output, "]");
@@ -139,14 +159,6 @@ sb_status view_answer_info(view_call *call) {
 
 static const char *const kind_names[] = {"thread", "fiber", "lane"};
 
-/* The GPU and the SM of a lane; the name says how exact its times are, if the clocks do not. */
-static void put_sm(sb_output *output, const sb_context *context, const sb_sm *sm) {
-    put_field(output, "group", sm->gpu);
-    sb_put_format(output, ",\"sm\":[%u,%u]", sm->device, sm->number);
-    if (uncertainty(context) < 0 && sm->error_ns >= 0)
-        sb_put_format(output, ",\"uncertainty\":%" PRId64, sm->error_ns);
-}
-
 /* Where a track belongs: its device and core, or its process. */
 static void put_place(sb_output *output, const sb_trace *trace, const sb_track *track) {
     if (track->kind != SB_TRACK_LANE) {
@@ -164,13 +176,14 @@ static void put_place(sb_output *output, const sb_trace *trace, const sb_track *
     sb_core core;
     sb_sm sm;
     put_number(output, "context", track->context);
-    put_uncertainty(output, context);
+    put_uncertainty(output, trace, context);
     if (sb_sm_parse(name, &sm)) {
-        put_sm(output, context, &sm);
+        put_field(output, "group", sm.gpu);
+        sb_put_format(output, ",\"sm\":[%u,%u]", sm.device, sm.number);
         return;
     }
     if (!sb_core_parse(name, &core)) {
-        put_field(output, "group", name);
+        put_field(output, "group", context_name(trace, context));
         return;
     }
     sb_put_format(output, ",\"group\":\"Device %u\",\"core\":[%u,%u,%u]", core.device, core.device,

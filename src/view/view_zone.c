@@ -44,6 +44,19 @@ static void put_parents(sb_output *output, const sb_trace *trace, uint32_t numbe
     sb_put_char(output, ']');
 }
 
+/* The zones beside it in its row, to step through. */
+static void put_neighbours(view_call *call, uint32_t number, uint32_t zone) {
+    uint32_t around[2];
+    static const char *const names[] = {"previous", "next"};
+    view_index_neighbours(call->view->index, number, zone, &around[0], &around[1]);
+    for (size_t i = 0; i < 2; i++) {
+        if (around[i] == SB_NONE)
+            continue;
+        sb_put_format(call->body, ",\"%s\":", names[i]);
+        view_put_zone(call->body, call->view->trace, number, around[i]);
+    }
+}
+
 /* ---- inside ---- */
 
 typedef struct inside {
@@ -201,6 +214,7 @@ sb_status view_answer_zone(view_call *call) {
     }
     put_stack(call, track, (uint32_t)zone, note);
     put_parents(output, trace, number, (uint32_t)zone);
+    put_neighbours(call, number, (uint32_t)zone);
     put_children(output, trace, number, (uint32_t)zone);
     pthread_mutex_lock(&call->view->derived);
     put_links(call, number, (uint32_t)zone);

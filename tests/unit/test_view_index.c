@@ -182,6 +182,35 @@ static void lanes_out_of_order_are_drawn_in_order(void **state) {
     sb_trace_free(made.trace);
 }
 
+/* From any zone of a row one gets to all of them, in order of start. */
+static void neighbours_are_those_of_the_row(void **state) {
+    (void)state;
+    sample made = make_sample(8);
+    view_index index;
+    grow(&made, 4000);
+    view_index_init(&index, made.trace);
+    view_index_extend(&index, NULL, NULL);
+    uint32_t visited = 0;
+    for (uint32_t zone = 0; zone < sb_track_zone_count(made.track); zone++) {
+        uint32_t before = 0;
+        uint32_t after = 0;
+        uint32_t back = 0;
+        uint32_t unused = 0;
+        view_index_neighbours(&index, 0, zone, &before, &after);
+        if (after == SB_NONE)
+            continue;
+        visited++;
+        assert_int_equal(depth_of(made.track, after), depth_of(made.track, zone));
+        assert_true(sb_track_zone_start(made.track, after) >=
+                    sb_track_zone_start(made.track, zone));
+        view_index_neighbours(&index, 0, after, &back, &unused);
+        assert_int_equal(back, zone);
+    }
+    assert_int_equal(visited + view_index_depth(&index, 0), sb_track_zone_count(made.track));
+    view_index_free(&index);
+    sb_trace_free(made.trace);
+}
+
 static void a_trace_of_any_content_is_indexed(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed < 40; seed++) {
@@ -206,6 +235,7 @@ int main(void) {
         cmocka_unit_test(an_index_that_grew_equals_one_built_at_once),
         cmocka_unit_test(a_question_costs_pixels_not_zones),
         cmocka_unit_test(lanes_out_of_order_are_drawn_in_order),
+        cmocka_unit_test(neighbours_are_those_of_the_row),
         cmocka_unit_test(a_trace_of_any_content_is_indexed),
     };
     return RUN(tests);
