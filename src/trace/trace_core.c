@@ -29,16 +29,6 @@ bool sb_core_parse(sb_slice name, sb_core *core) {
     return false;
 }
 
-static int64_t parse_error(sb_slice text) {
-    const sb_slice sign = SB_SLICE(" \u00B1");
-    int64_t value = 0;
-    if (!sb_slice_starts_with(text, sign.data))
-        return -1;
-    sb_slice unit;
-    const sb_slice digits = sb_slice_cut(sb_slice_after(text, sign.size), ' ', &unit);
-    return sb_slice_is(unit, "ns") && sb_parse_int64(digits, &value) && value >= 0 ? value : -1;
-}
-
 bool sb_sm_parse(sb_slice name, sb_sm *sm) {
     const sb_slice label = SB_SLICE(", SM ");
     const size_t at = sb_slice_find(name, label.data);
@@ -52,6 +42,5 @@ bool sb_sm_parse(sb_slice name, sb_sm *sm) {
     sb_slice rest = sb_slice_after(name, at + label.size);
     if (!take_number(&number, ',', &sm->device) || !take_number(&rest, ',', &sm->number))
         return false;
-    sm->error_ns = parse_error(rest);
     return true;
 }

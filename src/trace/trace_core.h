@@ -22,12 +22,11 @@ typedef struct sb_core {
 /* False if the name is not that of a core. */
 bool sb_core_parse(sb_slice name, sb_core *core);
 
-/* The same for GPUs: "NVIDIA H200 0, SM 17, \u00B11240 ns", with how far its times may be off. */
+/* The same for GPUs: "NVIDIA H200 0, SM 17, \u00B11240 ns". */
 typedef struct sb_sm {
     sb_slice gpu; /* "NVIDIA H200 0" */
     unsigned device;
     unsigned number;
-    int64_t error_ns; /* -1: not said */
 } sb_sm;
 
 bool sb_sm_parse(sb_slice name, sb_sm *sm);

@@ -156,11 +156,9 @@ static void sms_are_read_from_the_names_of_contexts(void **state) {
     check_slice(sm.gpu, "NVIDIA H200 1");
     assert_int_equal(sm.device, 1);
     assert_int_equal(sm.number, 17);
-    assert_int_equal(sm.error_ns, 1240);
     assert_true(sb_sm_parse(sb_slice_of("NVIDIA A100-SXM4-80GB 0, SM 5"), &sm));
     check_slice(sm.gpu, "NVIDIA A100-SXM4-80GB 0");
     assert_int_equal(sm.device, 0);
-    assert_int_equal(sm.error_ns, -1);
     assert_false(sb_sm_parse(sb_slice_of("Device: 0, Core (1,2)"), &sm));
     assert_false(sb_sm_parse(sb_slice_of(", SM 5"), &sm));
     assert_false(sb_sm_parse(sb_slice_of("NVIDIA H200 x, SM 5"), &sm));

@@ -119,6 +119,9 @@ export interface ZoneDetails {
   zone: Zone;
   text?: string;
   parents: Zone[];
+  /** The zones before and after it in its row. */
+  previous?: Zone;
+  next?: Zone;
   self?: number;
   childCount: number;
   children: Zone[];
@@ -274,12 +277,33 @@ export interface FindQuestion {
   count: number;
 }
 
+/** What a server tells of a trace that grows. */
+export interface News {
+  revision: number;
+  end: number;
+  live: boolean;
+}
+
+/** Who wants to know what becomes of the trace and of the server. */
+export interface Follower {
+  grown(news: News): void;
+  connected(isConnected: boolean): void;
+}
+
+/** The server answered, and what it said is no. */
+export class Refusal extends Error {}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Where the page gets its data. Every question can fail with an Error that can be shown. */
 export interface DataSource {
   /** The page needs no server. */
   readonly isStatic: boolean;
   info(): Promise<Info>;
   tracks(filter: string): Promise<Tracks>;
+  track(id: number): Promise<Track | undefined>;
   sources(first: number): Promise<{ sources: Source[]; total: number }>;
   zones(range: Range, width: number, tracks: number[]): Promise<SpansDocument>;
   overview(width: number): Promise<Overview>;
@@ -306,8 +330,7 @@ export interface DataSource {
   locks(range: Range, width: number): Promise<Lock[]>;
   /** Of the op that the host calls so, or of all. */
   transfers(id: number | null): Promise<Transfers>;
-  /** Calls back when the trace has grown; and with null when the server is gone. */
-  follow(grown: (news: { revision: number; end: number; live: boolean } | null) => void): void;
+  follow(isLive: boolean, follower: Follower): void;
 }
 
 export interface Op {
@@ -372,7 +395,7 @@ export class ServerSource implements DataSource {
     const response = await fetch(this.address(path, parameters));
     if (response.ok) return response;
     const answer = (await response.json().catch(() => ({}))) as { error?: string };
-    throw new Error(answer.error ?? `the server answered ${response.status}`);
+    throw new Refusal(answer.error ?? `the server answered ${response.status}`);
   }
 
   private async json<T>(path: string, parameters: Parameters = {}): Promise<T> {
@@ -384,6 +407,9 @@ export class ServerSource implements DataSource {
   }
   tracks(filter: string): Promise<Tracks> {
     return this.json("tracks", { filter, count: 10000 });
+  }
+  async track(id: number): Promise<Track | undefined> {
+    return (await this.json<Tracks>("tracks", { first: id, count: 1 })).tracks[0];
   }
   sources(first: number): Promise<{ sources: Source[]; total: number }> {
     return this.json("sources", { first, count: 20000 });
@@ -456,12 +482,44 @@ export class ServerSource implements DataSource {
     return this.json("noc", { id });
   }
 
-  follow(grown: (news: { revision: number; end: number; live: boolean } | null) => void): void {
-    const events = new EventSource(this.address("events", {}));
-    events.onmessage = (event) => grown(JSON.parse(event.data as string));
-    events.onerror = () => grown(null);
+  /**
+   * A trace that grows tells of itself; of one that does not, only whether the server is there is
+   * asked now and then. Browsers give a server six connections for all their pages, so none is held
+   * by a page that is not looked at.
+   */
+  follow(isLive: boolean, follower: Follower): void {
+    let events: EventSource | null = null;
+    const listen = () => {
+      events?.close();
+      events = null;
+      if (document.hidden || !isLive) return;
+      events = new EventSource(this.address("events", {}));
+      events.onerror = () => follower.connected(false);
+      events.onmessage = (event) => {
+        const news = JSON.parse(event.data as string) as News;
+        follower.connected(true);
+        follower.grown(news);
+        isLive = news.live;
+        if (!isLive) events?.close();
+      };
+    };
+    const ask = async () => {
+      if (document.hidden || isLive) return;
+      await this.json("sources", { count: 0 }).then(
+        () => follower.connected(true),
+        (error) => follower.connected(error instanceof Refusal),
+      );
+    };
+    listen();
+    document.addEventListener("visibilitychange", () => {
+      listen();
+      void ask();
+    });
+    window.setInterval(() => void ask(), ASK_EVERY_MS);
   }
 }
+
+const ASK_EVERY_MS = 3000;
 
 /** The API takes whole nanoseconds. */
 function whole(range: Range | null): { from?: number; to?: number } {

@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { Details } from "./details";
-import { formatCount, formatTime } from "./format";
+import { countOf, formatTime } from "./format";
 import { useStore, useTheme } from "./hooks";
 import { Icon } from "./icons";
 import { HANDS, KEYS } from "./keys";
@@ -84,7 +84,7 @@ function Bar() {
           <strong>{info.program || info.name}</strong>
           <span class="dim">
             {info.program && info.program !== info.name ? `${info.name} · ` : ""}
-            {formatTime(info.end)} · {formatCount(info.zones + info.deviceZones)} zones
+            {formatTime(info.end)} · {countOf(info.zones + info.deviceZones, "zone")}
           </span>
         </span>
       )}
@@ -174,7 +174,7 @@ function Panels() {
   const isLoaded = useStore((state) => state.info !== null);
   const Panel = PANELS[tab];
   return (
-    <section class="panels" style={{ height: `${height}px` }}>
+    <section class="panels" style={{ height: `min(${height}px, 100vh - 220px)` }}>
       <Splitter
         direction="row"
         onMove={(by) =>

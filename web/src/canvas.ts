@@ -1,10 +1,11 @@
 // The canvas of the timeline: when to draw, and what hands do to it.
 
+import { Refusal } from "./api";
 import type { DataSource } from "./api";
 import { drawTimeline, topHeight, RULER, STRIP } from "./draw";
 import type { Drawn, Picture, Scene } from "./draw";
 import { currentTheme } from "./hooks";
-import { makeLayout, shownFrameSets } from "./layout";
+import { groupKey, makeLayout, matches, shownFrameSets } from "./layout";
 import type { Layout } from "./layout";
 import { Loader } from "./loader";
 import { getState, setState, showAround, showRange, subscribe } from "./store";
@@ -25,6 +26,7 @@ type Drag =
 
 /** A click may shake by so many pixels. */
 const CLICK_SLACK = 4;
+const DOUBLE_CLICK_MS = 500;
 const SNAP = 6;
 const WHEEL_ZOOM = 0.0022;
 
@@ -43,13 +45,15 @@ export class TimelineCanvas {
   private pointerTime: number | null = null;
   private link: Scene["link"] = null;
   private drag: Drag | null = null;
+  /** The click before: a second one soon and at the same place is part of it. */
+  private last: { x: number; y: number; time: number; drawn: Drawn | null } | null = null;
   private readonly pointers = new Map<number, PointerEvent>();
   private readonly unsubscribe: () => void;
   private readonly observer: ResizeObserver;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
-    source: DataSource,
+    private readonly source: DataSource,
     private readonly onHover: (hover: Hover | null) => void,
     private readonly onLayout: (layout: Layout) => void,
   ) {
@@ -57,7 +61,8 @@ export class TimelineCanvas {
     this.loader = new Loader(
       source,
       () => this.invalidate(),
-      (error) => setState({ error: error.message }),
+      (error) =>
+        setState(error instanceof Refusal ? { error: error.message } : { connection: "lost" }),
     );
     this.unsubscribe = subscribe((state, before) => this.stateChanged(state, before));
     this.observer = new ResizeObserver(() => this.resize());
@@ -78,6 +83,7 @@ export class TimelineCanvas {
     this.isAlive = false;
     this.unsubscribe();
     this.observer.disconnect();
+    window.removeEventListener("pointerdown", this.doubled, true);
   }
 
   setLink(link: Scene["link"]): void {
@@ -110,6 +116,7 @@ export class TimelineCanvas {
     ] as const;
     if (arranged.some((key) => state[key] !== before[key])) this.relayout();
     if (state.scroll !== before.scroll) this.onLayout(this.layout);
+    if (state.connection === "open" && before.connection === "lost") this.loader.resume();
   }
 
   private relayout(): void {
@@ -136,8 +143,25 @@ export class TimelineCanvas {
     if (scroll !== getState().scroll) setState({ scroll });
   }
 
+  /** Brings a track to the screen, wherever it is: hidden, folded away, filtered, not loaded. */
+  async show(id: number): Promise<void> {
+    const state = getState();
+    let track = state.tracks.find((one) => one.id === id);
+    if (!track) {
+      track = await this.source.track(id).catch(() => undefined);
+      if (!track) return;
+      setState({ tracks: [...getState().tracks, track] });
+    }
+    const group = groupKey(track.group);
+    if (!matches(track, state.filter)) setState({ filter: "" });
+    if (state.hidden.includes(id)) setState({ hidden: state.hidden.filter((one) => one !== id) });
+    if (state.folded.includes(group))
+      setState({ folded: state.folded.filter((key) => key !== group) });
+    this.reveal(id);
+  }
+
   /** Scrolls so that a track is on the screen. */
-  reveal(track: number): void {
+  private reveal(track: number): void {
     const item = this.layout.items.find((one) => one.kind === "track" && one.track.id === track);
     if (!item || (item.kind === "track" && item.isPinned)) return;
     const { scroll } = getState();
@@ -265,7 +289,7 @@ export class TimelineCanvas {
     canvas.addEventListener("pointerup", (event) => this.released(event));
     canvas.addEventListener("pointercancel", (event) => this.released(event));
     canvas.addEventListener("pointerleave", () => this.left());
-    canvas.addEventListener("dblclick", (event) => this.doubled(event));
+    window.addEventListener("pointerdown", this.doubled, true);
     canvas.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
   }
 
@@ -289,6 +313,7 @@ export class TimelineCanvas {
   }
 
   private pressed(event: PointerEvent): void {
+    if (event.button !== 0) return;
     const { x, y } = this.spot(event);
     try {
       this.canvas.setPointerCapture(event.pointerId);
@@ -350,6 +375,7 @@ export class TimelineCanvas {
   private stretch(drag: Drag & { kind: "range" | "measure" }, x: number, y: number): void {
     const to = drag.kind === "measure" ? this.snapped(x, y) : this.timeAt(x);
     drag.moved = true;
+    this.onHover(null);
     const stretched = { from: Math.min(drag.from, to), to: Math.max(drag.from, to) };
     setState(drag.kind === "measure" ? { measure: stretched } : { range: stretched });
   }
@@ -378,7 +404,15 @@ export class TimelineCanvas {
     this.drag = null;
     this.canvas.style.cursor = "default";
     if (!drag || drag.kind === "pinch" || drag.moved) return;
+    const { clientX, clientY, timeStamp } = event;
+    this.last = { x: clientX, y: clientY, time: timeStamp, drawn: this.drawnAt(x, y) };
     this.clicked(x, y);
+  }
+
+  private isSecond({ clientX, clientY, timeStamp }: MouseEvent): boolean {
+    const { last } = this;
+    if (!last || timeStamp - last.time > DOUBLE_CLICK_MS) return false;
+    return Math.hypot(clientX - last.x, clientY - last.y) <= CLICK_SLACK;
   }
 
   private clicked(x: number, y: number): void {
@@ -400,11 +434,20 @@ export class TimelineCanvas {
     setState({ selection: drawn ? { track: drawn.track, zone: drawn.zone } : null });
   }
 
-  private doubled(event: MouseEvent): void {
-    const { x, y } = this.spot(event);
-    const drawn = this.drawnAt(x, y);
-    if (drawn) showAround(drawn.start, drawn.end);
-  }
+  /**
+   * The second press of a double click, wherever it lands: the first may have opened the details,
+   * which then are where the canvas was.
+   */
+  private readonly doubled = (event: PointerEvent): void => {
+    const drawn = this.isSecond(event) ? this.last?.drawn : null;
+    this.last = null;
+    if (!drawn) return;
+    event.stopPropagation();
+    const swallow = (click: Event) => click.stopPropagation();
+    window.addEventListener("click", swallow, { capture: true, once: true });
+    window.setTimeout(() => window.removeEventListener("click", swallow, true), DOUBLE_CLICK_MS);
+    showAround(drawn.start, drawn.end);
+  };
 
   private left(): void {
     if (this.drag) return;

@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { Run, Zone, ZoneDetails } from "./api";
-import { formatCount, formatPercent, formatTime } from "./format";
+import { countOf, formatCount, formatPercent, formatTime } from "./format";
 import { Histogram } from "./histogram";
 import { useAnswer, useData, useStore } from "./hooks";
 import { Icon } from "./icons";
@@ -150,7 +150,7 @@ function RunLink({ run }: { run: Run }) {
   return (
     <button
       class="zone-link"
-      title={`Op ${run.id} on device ${run.device}: ${formatCount(run.kernels)} kernels`}
+      title={`Op ${run.id} on device ${run.device}: ${countOf(run.kernels, "kernel")}`}
       onClick={() => void showRun(data, run.op)}
     >
       <span class="label-text">{runName(run)}</span>
@@ -260,6 +260,7 @@ export function Details() {
     [selection?.track, selection?.zone, info?.revision],
   );
   const details = answer.data;
+  useEffect(() => setState({ selected: details }), [details]);
   useEffect(() => {
     const issue = selection ? details?.issue : undefined;
     const link =

@@ -58,6 +58,8 @@ export interface Picture {
 const FONT = '11px "Inter Variable", system-ui, sans-serif';
 const SMALL_FONT = '10px "Inter Variable", system-ui, sans-serif';
 const LABEL_PADDING = 4;
+/** Of the ruler; a screen has a few dozen. */
+const MOST_MARKS = 1000;
 
 const widths = new Map<string, number>();
 
@@ -137,9 +139,9 @@ class Painter {
   private gridTimes(): number[] {
     const { from, to } = this.scene.state.view;
     const step = this.gridStep();
-    const times: number[] = [];
-    for (let time = Math.ceil(from / step) * step; time < to; time += step) times.push(time);
-    return times;
+    const first = Math.ceil(from / step);
+    const count = Math.max(0, Math.ceil(to / step) - first);
+    return Array.from({ length: Math.min(count, MOST_MARKS) }, (_, i) => (first + i) * step);
   }
 
   private paintGrid(): void {
@@ -408,7 +410,8 @@ class Painter {
   private paintLoss(loss: Loss, y: number, height: number): void {
     const { context, scene } = this;
     const left = this.x(loss.from);
-    const right = Math.max(this.x(loss.to), left + 3);
+    const end = loss.to < 0 ? (scene.state.info?.end ?? 0) : loss.to;
+    const right = Math.max(this.x(end), left + 3);
     if (right < 0 || left > scene.width) return;
     context.fillStyle = this.hatchPattern() ?? scene.theme.loss;
     context.fillRect(

@@ -56,6 +56,13 @@ interface Node {
   inside: number;
 }
 
+/** What of a zone counts in statistics. */
+interface Counted {
+  span: number;
+  duration: number;
+  self: number;
+}
+
 function decode(base64: string): ArrayBuffer {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
@@ -106,6 +113,9 @@ export class EmbeddedSource implements DataSource {
       track.name.toLowerCase().includes(part),
     );
     return { ...this.data.tracks, tracks, matched: tracks.length };
+  }
+  async track(id: number): Promise<Track | undefined> {
+    return this.data.tracks.tracks.find((track) => track.id === id);
   }
   async sources(): Promise<{ sources: Source[]; total: number }> {
     return this.data.sources;
@@ -171,6 +181,13 @@ export class EmbeddedSource implements DataSource {
       childCount: children.length,
       children: children.slice(0, 200).map((child) => this.zoneAt(spans, child.span)),
     };
+    // Rows stand one behind the other, in order of start.
+    for (const [name, beside] of [
+      ["previous", node.span - 1],
+      ["next", node.span + 1],
+    ] as const)
+      if (spans.depth[beside] === spans.depth[node.span])
+        details[name] = this.zoneAt(spans, beside);
     const text = this.texts.get(spans.text[node.span]!);
     if (text) details.text = text;
     const op = this.runAt(track, details.zone);
@@ -197,26 +214,34 @@ export class EmbeddedSource implements DataSource {
     }
   }
 
-  /** Zones that ended and lie wholly inside the range. */
-  private *counted(spans: TrackSpans, range: Range | null): Generator<Node> {
+  /** Zones that ended and touch the range: their parts in it, whole and without what is inside. */
+  private counted(spans: TrackSpans, range: Range | null): Counted[] {
+    const counted = new Map<Node, Counted>();
     for (const node of this.nodes(spans)) {
       const i = node.span;
+      const start = spans.start[i]!;
+      const end = spans.end[i]!;
       if ((spans.flags[i]! & FLAG_OPEN) !== 0) continue;
-      if (range && (spans.start[i]! < range.from || spans.end[i]! > range.to)) continue;
-      yield node;
+      if (range && (start >= range.to || end < range.from || (end === range.from && start < end)))
+        continue;
+      const from = Math.max(start, range?.from ?? start);
+      const duration = Math.min(end, range?.to ?? end) - from;
+      counted.set(node, { span: i, duration, self: duration });
+      const outer = node.parent && counted.get(node.parent);
+      if (outer) outer.self -= duration;
     }
+    return [...counted.values()];
   }
 
   async stats(question: StatsQuestion): Promise<{ rows: StatsRow[]; matched: number }> {
     const { range, devices, track, filter } = question;
     const sums = new Map<number, { durations: number[]; self: number }>();
     for (const [, spans] of this.wanted(devices, track)) {
-      for (const node of this.counted(spans, range)) {
-        const source = spans.source[node.span]!;
-        const duration = spans.end[node.span]! - spans.start[node.span]!;
+      for (const { span, duration, self } of this.counted(spans, range)) {
+        const source = spans.source[span]!;
         const sum = sums.get(source) ?? { durations: [], self: 0 };
         sum.durations.push(duration);
-        sum.self += duration - node.inside;
+        sum.self += self;
         sums.set(source, sum);
       }
     }
@@ -237,13 +262,11 @@ export class EmbeddedSource implements DataSource {
     let self = 0;
     let devices = false;
     for (const [track, spans] of this.wanted(null, null)) {
-      for (const node of this.counted(spans, range)) {
-        if (spans.source[node.span] !== source) continue;
-        const start = spans.start[node.span]!;
-        const duration = spans.end[node.span]! - start;
-        self += duration - node.inside;
+      for (const zone of this.counted(spans, range)) {
+        if (spans.source[zone.span] !== source) continue;
+        self += zone.self;
         devices = track.kind === "lane";
-        calls.push([track.id, spans.zone[node.span]!, start, duration]);
+        calls.push([track.id, spans.zone[zone.span]!, spans.start[zone.span]!, zone.duration]);
       }
     }
     const stats = statsOf(

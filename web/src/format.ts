@@ -34,6 +34,11 @@ export function formatCount(count: number): string {
   return Math.round(count).toLocaleString("en-US");
 }
 
+/** "1 zone", "2,000 zones". */
+export function countOf(count: number, thing: string): string {
+  return `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
+}
+
 export function formatPercent(part: number): string {
   if (!Number.isFinite(part)) return "–";
   return `${(part * 100).toFixed(part < 0.0995 ? 2 : 1)} %`;

@@ -24,7 +24,7 @@ export function Histogram({ edges, counts, mark, isLogCount, height }: Props) {
         {counts.map((count, i) => (
           <div
             key={i}
-            class={`bar ${i === markBin ? "marked" : ""}`}
+            class={`histogram-bar ${i === markBin ? "marked" : ""}`}
             style={{ height: `${count > 0 ? Math.max(1.5, (level(count) / highest) * 100) : 0}%` }}
             title={`${formatCount(count)} × ${formatTime(edges[i]!)} to ${formatTime(edges[i + 1]!)}`}
           />

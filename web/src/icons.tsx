@@ -15,8 +15,6 @@ const PATHS = {
   close: "M4 4l8 8M12 4l-8 8",
   fit: "M2 6V2h4M14 6V2h-4M2 10v4h4M14 10v4h-4",
   measure: "M2 5v6M14 5v6M2 8h12M5 7v2M8 6.500v3M11 7v2",
-  bookmark: "M4 2h8v12l-4-3-4 3z",
-  link: "M6.500 9.500l3-3M7 5l1.500-1.500a2.800 2.800 0 014 4L11 9M9 11l-1.500 1.500a2.800 2.800 0 01-4-4L5 7",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -1,7 +1,9 @@
 // What keys do. One table, read by the listener and by the help.
 
+import type { Zone } from "./api";
 import { formatTime } from "./format";
-import { getState, setState, showAll, showAround, showRange, TABS } from "./store";
+import { getState, setState, showAll, showAround, showRange, showTime, TABS } from "./store";
+import type { ZoneRef } from "./store";
 import { timelineCanvas } from "./timeline";
 
 interface Key {
@@ -14,12 +16,25 @@ interface Key {
   hold?: { pan?: number; zoom?: number; scroll?: number };
 }
 
-async function showSelection(): Promise<void> {
-  const { selection, range } = getState();
-  const drawn = timelineCanvas()?.picture.zones.find(
-    (zone) => zone.track === selection?.track && zone.zone === selection.zone,
-  );
+function isSame(a: ZoneRef | null, b: ZoneRef | null): boolean {
+  return a !== null && b !== null && a.track === b.track && a.zone === b.zone;
+}
+
+function endOf(zone: Zone): number {
+  return zone.end ?? getState().info?.end ?? zone.start;
+}
+
+/** What is selected is not known yet, but it is on the screen. */
+function showDrawn(selection: ZoneRef): void {
+  const drawn = timelineCanvas()?.picture.zones.find((zone) => isSame(selection, zone));
   if (drawn) showAround(drawn.start, drawn.end);
+}
+
+function showSelection(): void {
+  const { selection, selected, range } = getState();
+  if (selected && isSame(selection, selected.zone))
+    showAround(selected.zone.start, endOf(selected.zone));
+  else if (selection) showDrawn(selection);
   else if (range) showAround(range.from, range.to);
   else showAll();
 }
@@ -30,17 +45,26 @@ function addBookmark(): void {
   setState({ bookmarks: [...bookmarks, { time, label: formatTime(time) }] });
 }
 
-/** Steps to the neighbour of the selected zone among those on the screen. */
+function select(zone: Zone): void {
+  setState({ selection: { track: zone.track, zone: zone.zone } });
+  const { view } = getState();
+  if (zone.start < view.from || endOf(zone) > view.to) showTime((zone.start + endOf(zone)) / 2);
+}
+
+/** Steps to the neighbour of the selected zone; who is quicker than the server steps by sight. */
 function step(direction: 1 | -1): void {
-  const { selection } = getState();
+  const { selection, selected } = getState();
+  if (selected && isSame(selection, selected.zone)) {
+    const next = direction > 0 ? selected.next : selected.previous;
+    if (next) select(next);
+    return;
+  }
   const zones = timelineCanvas()?.picture.zones ?? [];
-  const current = zones.find(
-    (zone) => zone.track === selection?.track && zone.zone === selection.zone,
-  );
+  const current = zones.find((zone) => isSame(selection, zone));
   if (!current) return;
   const row = zones.filter((zone) => zone.track === current.track && zone.depth === current.depth);
   const next = row[row.indexOf(current) + direction];
-  if (next) setState({ selection: { track: next.track, zone: next.zone } });
+  if (next) select(next);
 }
 
 /** Undoes the innermost thing first. */
@@ -64,7 +88,7 @@ export const KEYS: Key[] = [
     keys: ["f"],
     label: "F",
     help: "Fit the selected zone or range, else everything",
-    run: () => void showSelection(),
+    run: showSelection,
   },
   { keys: ["0"], label: "0", help: "Show the whole trace", run: showAll },
   { keys: [".", "n"], label: "N", help: "Next zone in the row", run: () => step(1) },

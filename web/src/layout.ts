@@ -44,22 +44,12 @@ export function groupKey(name: string): string {
   return `g${name}`;
 }
 
-/** Is a track shown as one row? Folding is remembered as a change from how it starts. */
-export function isTrackFolded(state: State, track: Track): boolean {
-  return startsFolded(state, track) !== state.folded.includes(trackKey(track));
-}
-
-function startsFolded(state: State, track: Track): boolean {
-  if (track.kind !== "lane") return false;
-  return state.tracks.filter((other) => other.kind === "lane").length > MANY_LANES;
-}
-
 export function trackLabel(track: Track): string {
   if (track.sm) return `SM ${track.sm[1]} ${track.name}`;
   return track.core ? `${track.core[1]},${track.core[2]} ${track.name}` : track.name;
 }
 
-function matches(track: Track, filter: string): boolean {
+export function matches(track: Track, filter: string): boolean {
   const text = `${trackLabel(track)} ${track.group}`.toLowerCase();
   return filter
     .toLowerCase()
@@ -106,6 +96,7 @@ export function makeLayout(state: State): Layout {
   const folds = new Set(state.folded);
   const many = state.tracks.filter((track) => track.kind === "lane").length > MANY_LANES;
   let y = 0;
+  // Folding a track is remembered as a change from how it starts.
   const isFolded = (track: Track) => (many && track.kind === "lane") !== folds.has(trackKey(track));
   const place = (track: Track, isPinned: boolean) => {
     const folded = isFolded(track);

@@ -1,6 +1,6 @@
 // The address as a link: what is after '#' restores the view.
 
-import { getState, setState, subscribe, TABS } from "./store";
+import { getState, setState, showRange, subscribe, TABS } from "./store";
 import type { Bookmark, State, Tab } from "./store";
 import type { Range } from "./api";
 
@@ -11,12 +11,15 @@ function writeRange(range: Range): string {
 function readRange(text: string | null): Range | null {
   const [from, to] = (text ?? "").split("~").map(Number);
   if (from === undefined || to === undefined) return null;
-  return Number.isFinite(from) && Number.isFinite(to) && from < to ? { from, to } : null;
+  return Number.isSafeInteger(from) && Number.isSafeInteger(to) && from < to ? { from, to } : null;
 }
 
 function readNumbers(text: string | null): number[] {
   if (!text) return [];
-  return text.split(".").map(Number).filter(Number.isInteger);
+  return text
+    .split(".")
+    .map(Number)
+    .filter((number) => Number.isSafeInteger(number) && number >= 0);
 }
 
 function readBookmarks(text: string | null): Bookmark[] {
@@ -49,29 +52,33 @@ export function writeLink(state: State): string {
   return `#${link.toString()}`;
 }
 
-/** The part of the state that a link holds; nothing for what it does not say. */
-export function readLink(hash: string): Partial<State> {
+export interface Link {
+  /** The stretch of time; null: the link does not say. */
+  view: Range | null;
+  hasTab: boolean;
+  /** Everything else; what a link does not say is as it is at first. */
+  rest: Partial<State>;
+}
+
+export function readLink(hash: string): Link {
   const link = new URLSearchParams(hash.replace(/^#/, ""));
   const found: Partial<State> = {};
-  const view = readRange(link.get("t"));
-  if (view) found.view = view;
   found.scroll = Math.max(0, Number(link.get("y") ?? 0) || 0);
   const [track, zone] = readNumbers(link.get("zone"));
-  if (track !== undefined && zone !== undefined) found.selection = { track, zone };
-  const range = readRange(link.get("range"));
-  if (range) found.range = range;
+  found.selection = track !== undefined && zone !== undefined ? { track, zone } : null;
+  found.range = readRange(link.get("range"));
   const tab = link.get("tab");
-  if (tab && (TABS as readonly string[]).includes(tab)) found.tab = tab as Tab;
-  const find = link.get("find");
-  if (find !== null && Number.isInteger(Number(find))) found.find = Number(find);
+  const hasTab = tab !== null && (TABS as readonly string[]).includes(tab);
+  found.tab = hasTab ? (tab as Tab) : "stats";
+  const [find] = readNumbers(link.get("find"));
+  found.find = find ?? null;
   found.filter = link.get("filter") ?? "";
   found.hidden = readNumbers(link.get("hide"));
   found.pinned = readNumbers(link.get("pin"));
   found.order = readNumbers(link.get("order"));
-  const fold = link.get("fold");
-  if (fold !== null) found.folded = fold.split("|").filter(Boolean);
+  found.folded = (link.get("fold") ?? "").split("|").filter(Boolean);
   found.bookmarks = readBookmarks(link.get("marks"));
-  return found;
+  return { view: readRange(link.get("t")), hasTab, rest: found };
 }
 
 /** Keeps the address up to date, a moment after the last change. */
@@ -90,6 +97,8 @@ export function keepLink(): void {
   });
   window.addEventListener("hashchange", () => {
     known = location.hash;
-    setState(readLink(known));
+    const { view, rest } = readLink(known);
+    setState(rest);
+    if (view) showRange(view.from, view.to);
   });
 }

@@ -39,6 +39,8 @@ const MARGIN = 0.5;
 const LARGEST_WIDTH = 16384;
 const TRACKS_AT_ONCE = 256;
 const KEPT_TRACKS = 2000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30000;
 
 export class Loader {
   readonly tracks = new Map<number, LoadedTrack>();
@@ -48,6 +50,9 @@ export class Loader {
   flags: Loaded<Message[]> | null = null;
   private revision = 0;
   private busy = false;
+  /** After a failure: how long nothing is asked, and the timer that ends it. */
+  private pauseMs = 0;
+  private pause: number | null = null;
   private needs: Needs | null = null;
 
   constructor(
@@ -59,7 +64,24 @@ export class Loader {
   /** What the screen needs now. Asks for what is missing or too coarse. */
   want(needs: Needs): void {
     this.needs = needs;
-    if (!this.busy && this.missing(needs).length > 0) void this.work();
+    if (!this.busy && this.pause === null && this.missing(needs).length > 0) void this.work();
+  }
+
+  /** The server is there again. */
+  resume(): void {
+    if (this.pause !== null) window.clearTimeout(this.pause);
+    this.pause = null;
+    this.pauseMs = 0;
+    if (this.needs) this.want(this.needs);
+  }
+
+  /** What has failed would fail again at once; it is asked for later, and later each time. */
+  private waitAWhile(): void {
+    this.pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.pauseMs * 2));
+    this.pause = window.setTimeout(() => {
+      this.pause = null;
+      if (this.needs) this.want(this.needs);
+    }, this.pauseMs);
   }
 
   /** The trace has grown: what was loaded is out of date. */
@@ -100,9 +122,11 @@ export class Loader {
         const loads = this.needs ? this.missing(this.needs) : [];
         if (loads.length === 0) break;
         await Promise.all(loads.map((load) => load()));
+        this.pauseMs = 0;
         this.arrived();
       }
     } catch (error) {
+      this.waitAWhile();
       this.failed(error instanceof Error ? error : new Error(String(error)));
     } finally {
       this.busy = false;

@@ -2,14 +2,14 @@
 
 import { render } from "preact";
 import "./app.css";
-import { ServerSource } from "./api";
-import type { DataSource, Source } from "./api";
+import { messageOf, ServerSource } from "./api";
+import type { DataSource, Source, Track } from "./api";
 import { App } from "./app";
 import { embeddedData } from "./embedded";
 import { DataContext } from "./hooks";
 import { listenToKeys } from "./keys";
 import { keepLink, readLink } from "./link";
-import { getState, setState, showAll, showRange, subscribe } from "./store";
+import { getState, placeAll, placeView, setState, showAll, subscribe } from "./store";
 import { timelineCanvas } from "./timeline";
 
 /** Sources come in pages; there are few unless a program makes them up as it runs. */
@@ -37,7 +37,7 @@ async function load(source: DataSource): Promise<void> {
   setState({
     info,
     sources,
-    tracks: tracks.tracks,
+    tracks: withKept(tracks.tracks),
     trackTotal: tracks.total,
     plots,
     losses,
@@ -61,8 +61,8 @@ function keepUp(source: DataSource): void {
       timelineCanvas()?.loader.outdate();
       const { follow, view, info } = getState();
       const grown = (info?.end ?? 0) - before;
-      if (grown > 0 && (before <= 1 || (follow && view.from <= 0))) showAll();
-      else if (follow) showRange(view.from + grown, view.to + grown);
+      if (grown > 0 && (before <= 1 || (follow && view.from <= 0))) placeAll();
+      else if (follow) placeView(view.from + grown, view.to + grown);
     } catch {
       // What was missed here is asked for again: the server may have nothing new to tell.
       setState({ connection: "lost" });
@@ -74,10 +74,24 @@ function keepUp(source: DataSource): void {
       window.setTimeout(() => void refresh(), getState().connection === "lost" ? 1000 : 200);
     }
   };
-  source.follow((news) => {
-    setState({ connection: news ? "open" : "lost" });
-    if (news && news.revision !== getState().info?.revision) void refresh();
+  source.follow(getState().info?.live ?? false, {
+    grown: (news) => {
+      if (news.revision !== getState().info?.revision) void refresh();
+    },
+    connected: (isConnected) => {
+      const connection = isConnected ? "open" : "lost";
+      if (getState().connection !== connection) setState({ connection });
+    },
   });
+}
+
+/** Tracks that were asked for by name stay, whatever the list is of. */
+function withKept(tracks: Track[]): Track[] {
+  const { pinned, selection } = getState();
+  const wanted = new Set(selection ? [...pinned, selection.track] : pinned);
+  const known = new Set(tracks.map((track) => track.id));
+  const kept = getState().tracks.filter((track) => wanted.has(track.id) && !known.has(track.id));
+  return [...tracks, ...kept];
 }
 
 /** With more tracks than fit, the filter is asked of the server. */
@@ -87,8 +101,12 @@ function filterOnServer(source: DataSource): void {
     if (state.filter === before.filter || (state.info?.tracks ?? 0) <= 10000) return;
     window.clearTimeout(timer);
     timer = window.setTimeout(async () => {
-      const answer = await source.tracks(state.filter);
-      setState({ tracks: answer.tracks, trackTotal: answer.total });
+      try {
+        const answer = await source.tracks(state.filter);
+        setState({ tracks: withKept(answer.tracks), trackTotal: answer.total });
+      } catch (error) {
+        setState({ error: messageOf(error) });
+      }
     }, 150);
   });
 }
@@ -96,7 +114,7 @@ function filterOnServer(source: DataSource): void {
 async function start(): Promise<void> {
   const source: DataSource = embeddedData() ?? new ServerSource();
   const link = readLink(location.hash);
-  setState(link);
+  setState(link.rest);
   render(
     <DataContext.Provider value={source}>
       <App />
@@ -107,15 +125,15 @@ async function start(): Promise<void> {
   try {
     await load(source);
   } catch (error) {
-    setState({ error: error instanceof Error ? error.message : String(error) });
+    setState({ error: messageOf(error) });
     return;
   }
   const { info } = getState();
   document.title = `${info?.program || info?.name || "trace"} – Strobe`;
-  if (link.view) setState({ view: link.view });
+  if (link.view) placeView(link.view.from, link.view.to);
   else showAll();
   if (info?.live) setState({ follow: true });
-  if ((info?.tracks ?? 0) === 0 && info?.ops && !link.tab) setState({ tab: "ops" });
+  if ((info?.tracks ?? 0) === 0 && info?.ops && !link.hasTab) setState({ tab: "ops" });
   keepLink();
   filterOnServer(source);
   keepUp(source);

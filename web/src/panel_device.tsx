@@ -4,40 +4,52 @@
 import { useMemo, useState } from "preact/hooks";
 import type { DeviceMap, Flow, Lane, Plot, Transfers } from "./api";
 import { heatColour } from "./colours";
-import { formatBytes, formatCount, formatPercent, formatTime } from "./format";
+import { countOf, formatBytes, formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { RangeChip } from "./panel_stats";
 import { forgetRun, runName } from "./runs";
-import { setState, traceEnd } from "./store";
-import { Notice } from "./table";
+import { traceEnd } from "./store";
+import { Field, Notice } from "./table";
 import { timelineCanvas } from "./timeline";
 
 const MEASURES = ["busy", "kernel", "waiting", "lost", "traffic"] as const;
 type Measure = (typeof MEASURES)[number];
 
-const MEASURE_TEXTS: Record<Measure, { title: string; about: string; ofGpu?: string }> = {
+interface MeasureText {
+  title: string;
+  about: string;
+  ofGpu?: string;
+  figure: (value: number) => string;
+}
+
+const MEASURE_TEXTS: Record<Measure, MeasureText> = {
   busy: {
     title: "Busy",
     about: "the share of time in which the busiest processor of a core ran zones",
     ofGpu: "the share of time in which the busiest warp slot of an SM was in zones",
+    figure: formatPercent,
   },
   kernel: {
     title: "Utilisation",
     about: "the share of time in which the busiest processor of a core ran a kernel",
+    figure: formatPercent,
   },
   waiting: {
     title: "Waiting",
     about: "the share of time in which a processor of a core was in a zone named WAIT",
     ofGpu: "the share of time in which a warp slot of an SM was in a zone named WAIT",
+    figure: formatPercent,
   },
   lost: {
     title: "Losses",
     about: "how much the recording lost on a core",
     ofGpu: "how much the recording lost on an SM",
+    figure: formatCount,
   },
   traffic: {
     title: "NoC traffic",
     about: "bytes that a core read and wrote over the network on chip; outlined: memory",
+    figure: formatBytes,
   },
 };
 
@@ -87,7 +99,7 @@ function coresOf(map: DeviceMap, measure: Measure): Core[] {
     core.lanes.push(lane);
     if (measure === "lost") core.value += lane.lost;
     else if (measure !== "traffic") core.value = Math.max(core.value, lane[measure] / span);
-    core.text = measure === "lost" ? formatCount(core.value) : formatPercent(core.value);
+    core.text = MEASURE_TEXTS[measure].figure(core.value);
   }
   return [...cores.values()];
 }
@@ -174,7 +186,7 @@ function CoreFlows({ core, flows }: { core: Core; flows: Flow[] }) {
             {toX < 0 ? "many" : `${toX},${toY}`}
           </span>
           <span class="number">{formatBytes(bytes)}</span>
-          <span class="number dim">{formatCount(transfers)} transfers</span>
+          <span class="number dim">{countOf(transfers, "transfer")}</span>
         </li>
       ))}
     </ul>
@@ -211,10 +223,6 @@ function MemoryGraph({ plot }: { plot: Plot }) {
 }
 
 function CoreDetails({ core, span }: { core: Core; span: number }) {
-  const show = (lane: Lane) => {
-    setState({ filter: "" });
-    timelineCanvas()?.reveal(lane.track);
-  };
   return (
     <div class="core-details">
       <h3>{titleOf(core)}</h3>
@@ -222,7 +230,7 @@ function CoreDetails({ core, span }: { core: Core; span: number }) {
         <button
           key={lane.track}
           class="lane-bar"
-          onClick={() => show(lane)}
+          onClick={() => void timelineCanvas()?.show(lane.track)}
           title="Show on the timeline"
         >
           <span>{lane.name}</span>
@@ -247,10 +255,10 @@ function Balance({ cores, measure }: { cores: Core[]; measure: Measure }) {
   const values = cores.filter((core) => core.lanes.length > 0).map((core) => core.value);
   const mean = values.reduce((sum, one) => sum + one, 0) / Math.max(1, values.length);
   const most = Math.max(0, ...values);
-  const text = { traffic: formatBytes, lost: formatCount }[measure as string] ?? formatPercent;
+  const text = MEASURE_TEXTS[measure].figure;
   return (
     <span class="dim">
-      {formatCount(values.length)} {cores[0]?.isSm ? "SMs" : "cores"} · mean {text(mean)} · highest{" "}
+      {countOf(values.length, cores[0]?.isSm ? "SM" : "core")} · mean {text(mean)} · highest{" "}
       {mean > 0 ? `${(most / mean).toFixed(2)} × mean` : "–"}
     </span>
   );
@@ -305,12 +313,11 @@ export function DevicePanel() {
             ))}
           </div>
         )}
-        <input
-          class="field"
-          placeholder="Only zones named… (MATMUL, WAIT)"
-          aria-label="Only zones named"
+        <Field
+          label="Only zones named"
+          hint="Only zones named…"
           value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
+          onInput={setFilter}
         />
         <div class="segments" aria-label="What the map shows">
           {measures.map((one) => (

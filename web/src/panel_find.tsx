@@ -8,7 +8,7 @@ import { useAnswer, useData, useStore } from "./hooks";
 import { trackLabel } from "./layout";
 import { RangeChip, SourceName } from "./panel_stats";
 import { setState, showAround } from "./store";
-import { Notice, Table } from "./table";
+import { Field, Notice, Table } from "./table";
 import type { Column } from "./table";
 import { timelineCanvas } from "./timeline";
 
@@ -16,7 +16,7 @@ import { timelineCanvas } from "./timeline";
 export function jumpTo(track: number, zone: number, start: number, end: number): void {
   setState({ selection: { track, zone } });
   showAround(start, end);
-  timelineCanvas()?.reveal(track);
+  void timelineCanvas()?.show(track);
 }
 
 export function Figures({ stats }: { stats: Stats }) {
@@ -54,12 +54,12 @@ function Picker() {
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <input
-          class="field wide"
-          placeholder="Which zone? Type a part of its name"
-          aria-label="Zone name"
+        <Field
+          label="Zone name"
+          hint="Which zone? Type a part of its name"
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={setText}
+          isWide
         />
       </div>
       <div class="pick-list">

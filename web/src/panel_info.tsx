@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Context, Loss } from "./api";
-import { formatBytes, formatCount, formatTime } from "./format";
+import { countOf, formatBytes, formatCount, formatTime } from "./format";
 import { useStore } from "./hooks";
 import { showAround } from "./store";
 
@@ -25,7 +25,7 @@ function Clocks({ contexts, count }: { contexts: Context[]; count: number }) {
         {shown.map((context, i) => (
           <Row key={i} name={context.name || `context ${i}`}>
             {context.uncertainty !== undefined
-              ? `± ${formatTime(context.uncertainty)} from ${formatCount(context.clocks)} clock readings`
+              ? `± ${formatTime(context.uncertainty)}${context.clocks > 0 ? ` from ${countOf(context.clocks, "clock reading")}` : ""}`
               : "± not recorded"}
             {context.calibrated ? ", calibrated" : ""}
           </Row>

@@ -3,21 +3,15 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Message } from "./api";
 import { fromTrace } from "./colours";
-import { formatCount, formatTime } from "./format";
+import { countOf, formatCount, formatTime } from "./format";
 import { useAnswer, useData, useStore } from "./hooks";
 import { RangeChip } from "./panel_stats";
-import { getState, showRange } from "./store";
-import { Notice, Table } from "./table";
+import { showTime } from "./store";
+import { Field, Notice, Table } from "./table";
 import type { Column } from "./table";
 
 const SEVERITIES = ["trace", "debug", "info", "warning", "error", "fatal"];
 const LISTED = 2000;
-
-function jump(message: Message): void {
-  const { view } = getState();
-  const half = (view.to - view.from) / 2;
-  showRange(message.time - half, message.time + half);
-}
 
 export function MessagesPanel() {
   const data = useData();
@@ -77,19 +71,13 @@ export function MessagesPanel() {
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <input
-          class="field"
-          placeholder="Filter messages"
-          aria-label="Filter messages"
-          value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
-        />
+        <Field label="Filter messages" value={filter} onInput={setFilter} />
         <RangeChip />
         <span class="spacer" />
         <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
         <span class="dim">
           {matched > LISTED ? `the first ${formatCount(LISTED)} of ` : ""}
-          {formatCount(matched)} messages
+          {countOf(matched, "message")}
         </span>
       </div>
       <Table
@@ -97,7 +85,7 @@ export function MessagesPanel() {
         rows={answer.data?.messages ?? []}
         rowKey={(message) => message.id}
         sort="time"
-        onSelect={jump}
+        onSelect={(message) => showTime(message.time)}
         empty={answer.isLoading ? "" : "No messages here."}
       />
     </div>

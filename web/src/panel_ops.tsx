@@ -3,10 +3,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Op, OpGroup, OpsReport, Run } from "./api";
 import { nameColour } from "./colours";
-import { formatCount, formatPercent, formatTime } from "./format";
+import { countOf, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { runName, showRun, showRunOnDevice } from "./runs";
-import { Notice, Table } from "./table";
+import { Field, Notice, Table } from "./table";
 import type { Column } from "./table";
 
 type OpColumn = Column<Op> & { isOptional?: boolean };
@@ -68,6 +68,11 @@ const COLUMNS: OpColumn[] = [
     value: (op) => op.math_fidelity ?? "",
   },
 ];
+
+/** More rows than a call takes arguments are no reason to fail; never 0, so that one can divide. */
+function highest<T>(rows: T[], value: (row: T) => number): number {
+  return rows.reduce((most, row) => Math.max(most, value(row)), 1e-9);
+}
 
 type Grouping = "op" | "category" | "memory";
 
@@ -148,7 +153,7 @@ function Kernels({ row }: { row: number }) {
   return (
     <div class="button-row">
       <button class="button" onClick={() => void showRun(data, run.op)}>
-        Show its {formatCount(run.kernels)} kernels
+        Show its {countOf(run.kernels, "kernel")}
       </button>
       <button class="button" onClick={() => showRunOnDevice(run)}>
         On the map
@@ -199,21 +204,15 @@ function Runs() {
   const runs = (answer.data?.runs ?? []).filter((run) =>
     runName(run).toLowerCase().includes(filter.toLowerCase()),
   );
-  const most = Math.max(1, ...runs.map((run) => run.to - run.from));
+  const most = highest(runs, (run) => run.to - run.from);
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <input
-          class="field"
-          placeholder="Filter ops"
-          aria-label="Filter ops"
-          value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
-        />
+        <Field label="Filter ops" value={filter} onInput={setFilter} />
         <span class="spacer" />
         <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
         <span class="dim">
-          {formatCount(answer.data?.total ?? 0)} runs · no ops report: `strobe report` makes one
+          {countOf(answer.data?.total ?? 0, "run")} · no ops report: `strobe report` makes one
         </span>
       </div>
       <Table
@@ -258,17 +257,11 @@ export function OpsPanel() {
       </div>
     );
   const op = ops.find((one) => one.id === chosen);
-  const most = Math.max(1e-9, ...ops.map((one) => one.total_percent ?? 0));
+  const most = highest(ops, (one) => one.total_percent ?? 0);
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <input
-          class="field"
-          placeholder="Filter ops"
-          aria-label="Filter ops"
-          value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
-        />
+        <Field label="Filter ops" value={filter} onInput={setFilter} />
         <div class="segments" aria-label="Summary by">
           {(["op", "category", "memory"] as const).map((one) => (
             <button key={one} class={grouping === one ? "on" : ""} onClick={() => setGrouping(one)}>
@@ -284,7 +277,7 @@ export function OpsPanel() {
         <Notice error={answer.error} isLoading={answer.isLoading && !report} />
         {report && (
           <span class="dim">
-            {formatCount(report.totals.device_ops)} device ops ·{" "}
+            {countOf(report.totals.device_ops, "device op")} ·{" "}
             {report.totals.device_time_us.toFixed(0)} µs · {report.architecture}
           </span>
         )}

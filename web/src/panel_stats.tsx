@@ -3,11 +3,11 @@
 import { useMemo, useState } from "preact/hooks";
 import type { StatsRow } from "./api";
 import { sourceColour } from "./colours";
-import { formatCount, formatPercent, formatTime } from "./format";
+import { countOf, formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { trackLabel } from "./layout";
 import { setState } from "./store";
-import { Notice, Table } from "./table";
+import { Field, Notice, Table } from "./table";
 import type { Column } from "./table";
 
 export function findSource(source: number): void {
@@ -109,13 +109,7 @@ export function StatsPanel() {
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <input
-          class="field"
-          placeholder="Filter by name"
-          aria-label="Filter by name"
-          value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
-        />
+        <Field label="Filter by name" value={filter} onInput={setFilter} />
         <div class="segments" role="radiogroup" aria-label="Which zones">
           <button class={devices ? "" : "on"} onClick={() => (setDevices(false), setTrack(null))}>
             Host
@@ -145,7 +139,7 @@ export function StatsPanel() {
         <RangeChip />
         <span class="spacer" />
         <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
-        <span class="dim">{formatCount(rows.length)} sources</span>
+        <span class="dim">{countOf(rows.length, "source")}</span>
       </div>
       <Table
         columns={columns}

@@ -1,5 +1,6 @@
 // Runs of ops: from a run to its kernels on the timeline.
 
+import { messageOf } from "./api";
 import type { DataSource, Run, Zone } from "./api";
 import { jumpTo } from "./panel_find";
 import { setState } from "./store";
@@ -20,7 +21,7 @@ export async function showRun(data: DataSource, op: number): Promise<void> {
     const zone = longest(zones);
     if (zone) jumpTo(zone.track, zone.zone, run.from, run.to);
   } catch (error) {
-    setState({ error: error instanceof Error ? error.message : String(error) });
+    setState({ error: messageOf(error) });
   }
 }
 

@@ -5,7 +5,7 @@ import { formatTime } from "./format";
 import { useAnswer, useData } from "./hooks";
 import { jumpTo } from "./panel_find";
 import { findSource } from "./panel_stats";
-import { getState, setState, showRange } from "./store";
+import { setState, showTime } from "./store";
 import { timelineCanvas } from "./timeline";
 
 interface Hit {
@@ -16,11 +16,17 @@ interface Hit {
   open: () => void;
 }
 
-function useHits(text: string): { hits: Hit[]; isLoading: boolean } {
+/** What is found, and whether that is the answer to this text and not to one typed before. */
+function useHits(text: string): { hits: Hit[]; isCurrent: boolean } {
   const data = useData();
-  const answer = useAnswer(() => (text.trim() ? data.search(text.trim()) : null), [text], 80);
-  const found = answer.data;
-  if (!found) return { hits: [], isLoading: answer.isLoading };
+  const answer = useAnswer(
+    async () => ({ text, found: text ? await data.search(text) : null }),
+    [text],
+    80,
+  );
+  const isCurrent = answer.data?.text === text || answer.error !== null;
+  const found = answer.data?.found;
+  if (!found) return { hits: [], isCurrent };
   const hits: Hit[] = [
     ...found.sources.map(({ id, source }) => ({
       key: `s${id}`,
@@ -41,10 +47,7 @@ function useHits(text: string): { hits: Hit[]; isLoading: boolean } {
       kind: "track",
       text: track.name,
       note: "",
-      open: () => {
-        setState({ filter: "" });
-        timelineCanvas()?.reveal(track.id);
-      },
+      open: () => void timelineCanvas()?.show(track.id),
     })),
     ...found.messages.map((message) => ({
       key: `m${message.id}`,
@@ -52,33 +55,37 @@ function useHits(text: string): { hits: Hit[]; isLoading: boolean } {
       text: message.text,
       note: formatTime(message.time),
       open: () => {
-        const { view } = getState();
-        const half = (view.to - view.from) / 2;
-        showRange(message.time - half, message.time + half);
+        showTime(message.time);
         setState({ tab: "messages" });
       },
     })),
   ];
-  return { hits, isLoading: answer.isLoading };
+  return { hits, isCurrent };
 }
 
 export function SearchBox() {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   const input = useRef<HTMLInputElement>(null);
-  const { hits, isLoading } = useHits(text);
+  /** Enter came before the answer. */
+  const [isWaiting, setWaiting] = useState(false);
+  const { hits, isCurrent } = useHits(text.trim());
   // Before the next key comes: whoever types on must not miss a letter.
   useLayoutEffect(() => input.current?.focus(), []);
-  useEffect(() => setChosen(0), [text]);
   const open = (hit: Hit | undefined) => {
     if (!hit) return;
     setState({ search: false });
     hit.open();
   };
+  useEffect(() => {
+    if (isWaiting && isCurrent) open(hits[0]);
+  }, [isWaiting, isCurrent]);
   const pressed = (event: KeyboardEvent) => {
+    const isTyped = input.current?.value === text; // a letter may be on its way
     if (event.key === "ArrowDown") setChosen(Math.min(hits.length - 1, chosen + 1));
     else if (event.key === "ArrowUp") setChosen(Math.max(0, chosen - 1));
-    else if (event.key === "Enter") open(hits[chosen]);
+    else if (event.key === "Enter" && isCurrent && isTyped) open(hits[chosen]);
+    else if (event.key === "Enter") setWaiting(true);
     else if (event.key === "Escape") setState({ search: false });
     else return;
     event.preventDefault();
@@ -97,7 +104,11 @@ export function SearchBox() {
           placeholder="Search zones, their texts, tracks, messages"
           aria-label="Search"
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setChosen(0);
+            setWaiting(false);
+          }}
           onKeyDown={pressed}
         />
         <div class="hits">
@@ -108,7 +119,7 @@ export function SearchBox() {
               <span class="dim">{hit.note}</span>
             </button>
           ))}
-          {text && hits.length === 0 && !isLoading && (
+          {text && hits.length === 0 && isCurrent && (
             <p class="dim pad">Nothing is called like this.</p>
           )}
           {!text && <p class="dim pad">↑ ↓ to choose, Enter to open, Esc to close</p>}

@@ -74,7 +74,7 @@ function readTrack(buffer: ArrayBuffer, offset: number): TrackSpans {
   };
 }
 
-export function spansBytes(length: number): number {
+function spansBytes(length: number): number {
   return TRACK_BYTES + length * 56;
 }
 

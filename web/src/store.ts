@@ -1,7 +1,7 @@
 // The state of the page: what is shown, chosen and arranged. What a link should restore goes into
 // the address (see link.ts); what is a person's habit (theme, sizes) into the browser's storage.
 
-import type { Info, Loss, Plot, Range, Run, Source, Track } from "./api";
+import type { Info, Loss, Plot, Range, Run, Source, Track, ZoneDetails } from "./api";
 
 export const TABS = ["stats", "find", "messages", "ops", "device", "flame", "info"] as const;
 export type Tab = (typeof TABS)[number];
@@ -39,6 +39,8 @@ export interface State {
   /** How far the tracks are scrolled, in pixels. */
   scroll: number;
   selection: ZoneRef | null;
+  /** What is known of it, once that has come. */
+  selected: ZoneDetails | null;
   /** The run of an op that is looked at, and its kernels as "track.zone". */
   run: Run | null;
   runZones: ReadonlySet<string>;
@@ -70,12 +72,21 @@ export interface State {
 const HABITS = ["theme", "panelHeight", "labelWidth", "detailWidth"] as const;
 const STORAGE_KEY = "strobe-view";
 
+/** What is stored may be of another version, or made up. */
 function storedHabits(): Partial<State> {
+  const habits: Partial<State> = {};
   try {
-    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}") as Partial<State>;
+    const stored = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}") as Record<string, unknown>;
+    const { theme } = stored;
+    if (theme === "light" || theme === "dark" || theme === "system") habits.theme = theme;
+    for (const size of ["panelHeight", "labelWidth", "detailWidth"] as const) {
+      const pixels = stored[size];
+      if (typeof pixels === "number" && pixels >= 20 && pixels <= 4000) habits[size] = pixels;
+    }
   } catch {
-    return {};
+    // As if nothing were stored.
   }
+  return habits;
 }
 
 let state: State = {
@@ -89,6 +100,7 @@ let state: State = {
   view: { from: 0, to: 1 },
   scroll: 0,
   selection: null,
+  selected: null,
   run: null,
   runZones: new Set(),
   range: null,
@@ -149,8 +161,8 @@ export function traceEnd(): number {
 
 const SHORTEST_VIEW = 20;
 
-/** Shows a stretch of time, kept within reach of the trace. */
-export function showRange(from: number, to: number): void {
+/** Puts a stretch of time on the screen, kept within reach of the trace. */
+export function placeView(from: number, to: number): void {
   const end = traceEnd();
   const longest = end * 1.2 + 1000;
   let span = Math.min(longest, Math.max(SHORTEST_VIEW, to - from));
@@ -162,15 +174,32 @@ export function showRange(from: number, to: number): void {
   setState({ view: { from: start, to: start + span } });
 }
 
+/** The same for a person, who may want to look at something while the trace grows on. */
+export function showRange(from: number, to: number): void {
+  placeView(from, to);
+  if (state.follow && state.view.to < traceEnd()) setState({ follow: false });
+}
+
+/** The same place in the middle, as wide as now. */
+export function showTime(time: number): void {
+  const half = (state.view.to - state.view.from) / 2;
+  showRange(time - half, time + half);
+}
+
 /** Moves so that a stretch fills a part of the screen. */
 export function showAround(from: number, to: number): void {
   const length = Math.max(to - from, SHORTEST_VIEW);
   showRange(from - length * 0.75, to + length * 0.75);
 }
 
-export function showAll(): void {
+export function placeAll(): void {
   const end = traceEnd();
-  showRange(-end * 0.01, end * 1.01);
+  placeView(-end * 0.01, end * 1.01);
+}
+
+export function showAll(): void {
+  placeAll();
+  if (state.info?.live) setState({ follow: true });
 }
 
 export function toggled<T>(list: T[], item: T): T[] {

@@ -111,6 +111,26 @@ export function Table<T>(props: Props<T>) {
   );
 }
 
+/** Where a text is typed that a list is filtered by. */
+export function Field(props: {
+  label: string;
+  /** What stands in it while it is empty; the label without. */
+  hint?: string;
+  value: string;
+  onInput: (text: string) => void;
+  isWide?: boolean;
+}) {
+  return (
+    <input
+      class={props.isWide ? "field wide" : "field"}
+      placeholder={props.hint ?? props.label}
+      aria-label={props.label}
+      value={props.value}
+      onInput={(event) => props.onInput(event.currentTarget.value)}
+    />
+  );
+}
+
 /** What a panel says while it has nothing to show. */
 export function Notice({ error, isLoading }: { error: string | null; isLoading: boolean }) {
   if (error) return <div class="notice error">{error}</div>;

@@ -6,7 +6,7 @@ import { TimelineCanvas } from "./canvas";
 import type { Hover } from "./canvas";
 import { topHeight } from "./draw";
 import type { Drawn } from "./draw";
-import { formatCount, formatShortTime, formatTime } from "./format";
+import { countOf, formatCount, formatShortTime, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { movedOrder, trackKey, trackLabel, shownFrameSets } from "./layout";
 import type { Item, Layout } from "./layout";
@@ -159,7 +159,7 @@ function Label({ item, y }: { item: Item; y: number }) {
       class={`label track-label ${item.isFolded ? "folded" : ""}`}
       style={style}
       data-track={track.id}
-      title={`${trackLabel(track)} · ${formatCount(track.zones)} zones${plusMinus ? ` · clock ${plusMinus}` : ""}`}
+      title={`${trackLabel(track)} · ${countOf(track.zones, "zone")}${plusMinus ? ` · clock ${plusMinus}` : ""}`}
     >
       <button
         class="fold"
@@ -237,7 +237,7 @@ function StripLabels() {
       </div>
       {frameSets.split(",").map((set) =>
         set === "" ? null : (
-          <div key={set} class="strip-label">
+          <div key={set} class="strip-label" title={info?.frameSets[Number(set)]?.name}>
             {info?.frameSets[Number(set)]?.name || "Frames"}
           </div>
         ),
@@ -349,6 +349,7 @@ export function Timeline() {
   const labelWidth = useStore((state) => state.labelWidth);
   const shown = useStore((state) => state.tracks.length);
   const total = useStore((state) => state.trackTotal);
+  const filter = useStore((state) => state.filter);
   useEffect(() => {
     current = new TimelineCanvas(canvas.current!, data, setHover, setLayout);
     return () => {
@@ -366,7 +367,8 @@ export function Timeline() {
         <Labels layout={layout} height={height} />
         {shown < total && (
           <div class="more-tracks">
-            {formatCount(shown)} of {formatCount(total)} tracks; filter to find others
+            {formatCount(shown)} of {formatCount(total)} tracks
+            {filter ? "" : "; filter to find others"}
           </div>
         )}
         <Splitter

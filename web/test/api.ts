@@ -132,6 +132,18 @@ test("one source has the figures of the statistics, whatever was asked first", a
   assert.deepEqual(await own.stop(), { code: 0, errors: "" });
 });
 
+test("calls cut by a range are in figures, histogram and list alike", async () => {
+  const { sources } = await json("sources?count=20000");
+  const source = sources.findIndex(([name]: [string]) => name === "decode step");
+  const found = await json(`find?source=${source}&from=5671490&to=11546493&bins=10&count=1000`);
+  const { rows } = await json("stats?from=5671490&to=11546493");
+  const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
+  assert.equal(found.count, rows.find((row: any) => row.source === source).count);
+  assert.equal(sum(found.counts), found.count);
+  assert.equal(found.calls.length, found.count);
+  assert.equal(sum(found.sums), found.total);
+});
+
 test("the overview has all tracks in it", async () => {
   const own = await serve(makeTrace("threads", "30000"));
   const response = await fetch(`${own.origin}/api/overview?from=0&to=30005000&width=30`);

@@ -210,7 +210,7 @@ test("the statistics table sorts, filters and follows the selection", async () =
 
 test("find zone shows a histogram and jumps to calls", async () => {
   await reset("#tab=find&find=3");
-  await page.locator(".histogram .bar").first().waitFor();
+  await page.locator(".histogram-bar").first().waitFor();
   await comparePicture(page, "find");
   await page.locator(".find-body .table-row.clickable").nth(1).click();
   await settle(page);
@@ -576,6 +576,13 @@ test("a running program grows on the page", async () => {
   const early = await count();
   await growing.waitForFunction((zones) => window.strobeTest.state().info!.zones > zones, early);
   await growing.waitForFunction(() => window.strobeTest.zones().length > 0);
+  assert.ok((await state(growing)).follow);
+  // Who looks at something is left to it.
+  await growing.keyboard.down("w");
+  await growing.waitForFunction(() => !window.strobeTest.state().follow);
+  await growing.keyboard.up("w");
+  await growing.locator(".badge.live").click();
+  assert.ok((await state(growing)).follow);
   await growing.waitForFunction(() => !window.strobeTest.state().info!.live);
   await settle(growing);
   assert.equal(await count(), 120000);
