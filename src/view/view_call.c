@@ -121,7 +121,7 @@ static const route routes[] = {
     {"/api/ops", view_answer_ops, ""},
     {"/api/runs", view_answer_runs, "first|count|row"},
     {"/api/run", view_answer_run, "op"},
-    {"/api/noc", view_answer_noc, "id"},
+    {"/api/noc", view_answer_noc, "id|from|to"},
     {"/api/locks", view_answer_locks, "from|to|width"},
 };
 

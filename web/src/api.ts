@@ -207,9 +207,15 @@ export type Flow = [
 
 export interface Transfers {
   files: number;
+  /** Files that could not be read. */
   skipped: number;
   bytes: number;
   transfers: number;
+  /** Transfers that a range leaves out because nobody knows when they were. */
+  unplaced: number;
+  /** Bytes at both ends of all transfers; ends that are no cores are memory. */
+  ends: [device: number, x: number, y: number, bytes: number][];
+  /** The largest ones. */
   flows: Flow[];
   flowCount: number;
 }
@@ -328,8 +334,8 @@ export interface DataSource {
   runs(row: number | null): Promise<{ runs: Run[]; total: number }>;
   run(op: number): Promise<RunDetails>;
   locks(range: Range, width: number): Promise<Lock[]>;
-  /** Of the op that the host calls so, or of all. */
-  transfers(id: number | null): Promise<Transfers>;
+  /** Of the op that the host calls so, or of all; in a range, or at all times. */
+  transfers(id: number | null, range: Range | null): Promise<Transfers>;
   follow(isLive: boolean, follower: Follower): void;
 }
 
@@ -478,8 +484,8 @@ export class ServerSource implements DataSource {
   async locks(range: Range, width: number): Promise<Lock[]> {
     return (await this.json<{ locks: Lock[] }>("locks", { ...whole(range), width })).locks;
   }
-  transfers(id: number | null): Promise<Transfers> {
-    return this.json("noc", { id });
+  transfers(id: number | null, range: Range | null): Promise<Transfers> {
+    return this.json("noc", { id, ...whole(range) });
   }
 
   /**

@@ -114,13 +114,11 @@ function coreAt(cores: Map<string, Core>, device: number, x: number, y: number):
   return core;
 }
 
-/** Bytes at both ends of each transfer; ends that are no cores are memory. */
+/** Ends of transfers that are no cores are memory. */
 function addTraffic(cores: Core[], transfers: Transfers | null): Core[] {
   const all = new Map(cores.map((core) => [core.key, { ...core, value: 0 }]));
-  for (const [device, fromX, fromY, toX, toY, , bytes] of transfers?.flows ?? []) {
-    coreAt(all, device, fromX, fromY).value += bytes;
-    if (toX >= 0) coreAt(all, device, toX, toY).value += bytes;
-  }
+  for (const [device, x, y, bytes] of transfers?.ends ?? [])
+    coreAt(all, device, x, y).value = bytes;
   for (const core of all.values()) core.text = formatBytes(core.value);
   return [...all.values()];
 }
@@ -250,6 +248,15 @@ function CoreDetails({ core, span }: { core: Core; span: number }) {
   );
 }
 
+/** What of the transfers the map does not show. */
+function TrafficNote({ transfers }: { transfers: Transfers }) {
+  const notes: string[] = [];
+  if (transfers.unplaced > 0)
+    notes.push(`when ${countOf(transfers.unplaced, "transfer")} were is not known`);
+  if (transfers.skipped > 0) notes.push(`${countOf(transfers.skipped, "file")} could not be read`);
+  return notes.length > 0 ? <span class="notice">{notes.join(" · ")}</span> : null;
+}
+
 /** How unequal the cores are: the busiest against the mean. */
 function Balance({ cores, measure }: { cores: Core[]; measure: Measure }) {
   const values = cores.filter((core) => core.lanes.length > 0).map((core) => core.value);
@@ -277,8 +284,9 @@ export function DevicePanel() {
   const answer = useAnswer(() => data.device(range, filter), [range, filter, info?.revision], 150);
   const isTraffic = measure === "traffic";
   const transfers = useAnswer(
-    () => (isTraffic ? data.transfers(run?.id ?? null) : null),
-    [isTraffic, run?.id],
+    () => (isTraffic ? data.transfers(run?.id ?? null, range) : null),
+    [isTraffic, run?.id, range],
+    150,
   );
   const all = useMemo(() => {
     const cores = answer.data ? coresOf(answer.data, measure) : [];
@@ -337,6 +345,7 @@ export function DevicePanel() {
           error={answer.error ?? transfers.error}
           isLoading={answer.isLoading && !answer.data}
         />
+        {isTraffic && transfers.data && <TrafficNote transfers={transfers.data} />}
         {cores.length > 0 && <Balance cores={cores} measure={measure} />}
       </div>
       {cores.length > 0 && (

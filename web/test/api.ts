@@ -344,6 +344,16 @@ test("a device log has lanes of its own, alone and in a folder", async () => {
   const log = join(folder, ".logs", "profile_log_device.csv");
   mkdirSync(join(folder, ".logs"), { recursive: true });
   writeFileSync(log, DEVICE_LOG);
+  const place = { run_host_id: 1024, src_device_id: 0, sx: 1, sy: 2, proc: "BRISC" };
+  const kernel = { ...place, zone: "BRISC-KERNEL" };
+  const transfer = { ...place, type: "READ", dx: 0, dy: 11 };
+  const events = [
+    { ...kernel, zone_phase: "ZONE_START", timestamp: 1010 },
+    { ...transfer, num_bytes: 32, timestamp: 1020 },
+    { ...transfer, num_bytes: 64, timestamp: 1050 },
+    { ...kernel, zone_phase: "ZONE_END", timestamp: 1090 },
+  ];
+  writeFileSync(join(folder, ".logs", "noc_trace_dev0_ID1024.json"), JSON.stringify(events));
   for (const path of [log, folder]) {
     const own = await serve(path);
     const ask = async (question: string): Promise<any> =>
@@ -358,6 +368,19 @@ test("a device log has lanes of its own, alone and in a folder", async () => {
     );
     const { runs } = await ask("runs");
     assert.deepEqual([runs.length, runs[0].id, runs[0].kernels], [1, 1024, 2]);
+    if (path === folder) {
+      const all = await ask("noc");
+      assert.deepEqual([all.bytes, all.transfers, all.skipped], [96, 2, 0]);
+      // Two ns a cycle: one transfer began 40 ns after the first marker, the other after 100.
+      const early = await ask("noc?from=0&to=100");
+      assert.deepEqual([early.bytes, early.unplaced], [32, 0]);
+      assert.deepEqual(early.ends, [
+        [0, 1, 2, 32],
+        [0, 0, 11, 32],
+      ]);
+      assert.equal((await ask("noc?id=1024&from=100&to=101")).bytes, 64);
+      assert.equal((await ask("noc?id=7")).bytes, 0);
+    }
     assert.deepEqual(await own.stop(), { code: 0, errors: "" });
   }
   writeFileSync(log, DEVICE_LOG + "0,2,2,BRISC,7,no time");
