@@ -298,7 +298,7 @@ static sb_status show(cli_view_inputs *inputs, const char *path,
         .trace = inputs->trace,
         .kept = inputs->kept,
         .name = cli_view_name(path),
-        .damage = inputs->opened.is_partial ? inputs->opened.damage : NULL,
+        .damage = inputs->is_partial ? inputs->damage : NULL,
         .version = STROBE_VERSION,
         .ops = inputs->ops,
         .transfers = inputs->transfers,
@@ -324,7 +324,7 @@ static sb_status view_trace(const cli_parsed *parsed, int *exit_code, sb_error *
     sb_status status = cli_view_open(&inputs, parsed->operands[0], &arguments, error);
     if (status == SB_OK)
         status = show(&inputs, parsed->operands[0], &arguments, error);
-    if (status == SB_OK && inputs.opened.is_partial)
+    if (status == SB_OK && inputs.is_partial)
         *exit_code = SB_EXIT_PARTIAL;
     cli_view_close(&inputs);
     return status;

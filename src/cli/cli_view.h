@@ -37,11 +37,18 @@ typedef struct cli_view_inputs {
     sb_perf_report *ops;
     sb_arena arena;
     bool without_index;
+    bool is_partial;                 /* something is damaged or not there */
+    char damage[SB_ERROR_TEXT_SIZE]; /* what, the first of it */
 } cli_view_inputs;
 
 sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
                         const cli_view_arguments *arguments, sb_error *error);
 void cli_view_close(cli_view_inputs *inputs);
+/* Remembers that something is not shown, or not as it was, for the page and the exit code. */
+void cli_view_note_flaw(cli_view_inputs *inputs, const char *sentence);
+/* The same, with a warning. */
+__attribute__((format(printf, 2, 3))) void cli_view_tell_flaw(cli_view_inputs *inputs,
+                                                              const char *format, ...);
 /* The traces that session.json in a folder lists, if there is one and it lists several. */
 sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, bool *found,
                                 sb_error *error);

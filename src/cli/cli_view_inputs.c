@@ -2,12 +2,33 @@
  * What `strobe view` shows: traces and reports, from files and folders.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "cli/cli_progress.h"
 #include "cli/cli_view.h"
 #include "report/report.h"
+
+/* ---- flaws ---- */
+
+void cli_view_note_flaw(cli_view_inputs *inputs, const char *sentence) {
+    if (!inputs->is_partial)
+        snprintf(inputs->damage, sizeof inputs->damage, "%s", sentence);
+    inputs->is_partial = true;
+}
+
+void cli_view_tell_flaw(cli_view_inputs *inputs, const char *format, ...) {
+    char sentence[SB_ERROR_TEXT_SIZE];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values);
+    va_end(values);
+    cli_view_note_flaw(inputs, sentence);
+    sb_log(SB_LOG_WARNING, "%s", sentence);
+}
+
+/* ---- files ---- */
 
 static sb_status open_ops(cli_view_inputs *inputs, const char *path, sb_error *error) {
     const sb_perf_options options = sb_perf_defaults();
@@ -37,6 +58,8 @@ static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error 
     }
     SB_TRY(cli_trace_open(&inputs->opened, path, error));
     inputs->trace = inputs->opened.trace;
+    if (inputs->opened.is_partial)
+        cli_view_note_flaw(inputs, inputs->opened.damage);
     const uint64_t zones =
         sb_trace_zone_count(inputs->trace, false) + sb_trace_zone_count(inputs->trace, true);
     if (!inputs->without_index && !inputs->opened.is_partial && zones >= KEPT_ZONES)
@@ -69,18 +92,12 @@ static const char *find_log(cli_view_inputs *inputs, const char *folder, const c
 
 static void tell_flaws(cli_view_inputs *inputs, const char *log,
                        const sb_report_device_flaws *flaws) {
-    char *damage = inputs->opened.damage;
-    if (flaws->bad_rows == 0 && !flaws->is_cut)
-        return;
-    if (flaws->bad_rows == 0)
-        snprintf(damage, sizeof inputs->opened.damage, "the device log ends within a row");
-    else
-        snprintf(damage, sizeof inputs->opened.damage,
-                 "rows of the device log that cannot be read: %" PRIu64
-                 ", the first is line %" PRIu64,
-                 flaws->bad_rows, flaws->first_bad_line);
-    inputs->opened.is_partial = true;
-    sb_log(SB_LOG_WARNING, "%s: %s", log, damage);
+    if (flaws->bad_rows > 0)
+        cli_view_tell_flaw(inputs,
+                           "%s: rows that cannot be read: %" PRIu64 ", the first is line %" PRIu64,
+                           log, flaws->bad_rows, flaws->first_bad_line);
+    else if (flaws->is_cut)
+        cli_view_tell_flaw(inputs, "%s: the device log ends within a row", log);
 }
 
 /* To a trace that was kept nothing can be added; it is read again. */

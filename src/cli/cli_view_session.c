@@ -34,7 +34,7 @@ static const char *find_file(sb_arena *arena, const char *folder, const char *fi
     const char *const places[] = {
         sb_arena_format(arena, "%s/%s", folder, name).data,
         sb_arena_format(arena, "%s/../%s", folder, name).data,
-        file,
+        sb_arena_format(arena, "%s", file).data,
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (access(places[i], R_OK) == 0)
@@ -43,13 +43,14 @@ static const char *find_file(sb_arena *arena, const char *folder, const char *fi
     return NULL;
 }
 
-static void take_member(sb_arena *arena, const char *folder, const json_t *entry,
+static void take_member(cli_view_inputs *inputs, const char *folder, const json_t *entry,
                         sb_vector *members) {
+    sb_arena *arena = &inputs->arena;
     const char *file = text_of(entry, "file");
     const char *path = file[0] == '\0' ? NULL : find_file(arena, folder, file);
     if (path == NULL) {
-        sb_log(SB_LOG_WARNING, "%s: the trace of %s is not there", folder,
-               file[0] == '\0' ? text_of(entry, "program") : file);
+        cli_view_tell_flaw(inputs, "%s: the trace of %s is not there", folder,
+                           file[0] == '\0' ? text_of(entry, "program") : file);
         return;
     }
     *(member *)sb_vector_push(members) = (member){
@@ -69,32 +70,35 @@ static void take_member(sb_arena *arena, const char *folder, const json_t *entry
     }
 }
 
-static sb_status read_list(sb_arena *arena, const char *folder, const char *path,
-                           sb_vector *members, sb_error *error) {
+/* A list that cannot be read is no reason to show nothing: traces are found without it. */
+static void read_list(cli_view_inputs *inputs, const char *folder, const char *path,
+                      sb_vector *members) {
     json_error_t flaw;
     json_t *list = json_load_file(path, 0, &flaw);
     if (list == NULL)
-        SB_FAIL(error, SB_ERR_FORMAT, "%s: line %d: %s", path, flaw.line, flaw.text);
+        cli_view_tell_flaw(inputs, "%s: line %d: %s", path, flaw.line, flaw.text);
     const json_t *programs = json_object_get(list, "programs");
     for (size_t i = 0; i < json_array_size(programs); i++)
-        take_member(arena, folder, json_array_get(programs, i), members);
+        take_member(inputs, folder, json_array_get(programs, i), members);
     json_decref(list);
-    return SB_OK;
 }
 
 /*
  * How much later a trace begins than the first. Each program measures the rate of the clock for
  * itself; the ticks are the same, so one rate serves for all.
  */
-static int64_t shift_of(const member *one, const member *first) {
+static int64_t shift_of(cli_view_inputs *inputs, const member *one, const member *first) {
     const double same_rate = 0.01;
     const double longest_ns = 30.0 * 24 * 3600 * 1e9;
     const double rate = first->ns_per_tick;
-    const double shift = (double)(one->zero_tick - first->zero_tick) * rate;
-    if (rate > 0 && fabs(one->ns_per_tick / rate - 1) < same_rate && shift < longest_ns)
+    int64_t ticks = 0;
+    const bool fits = !__builtin_sub_overflow(one->zero_tick, first->zero_tick, &ticks);
+    const double shift = (double)ticks * rate;
+    if (fits && rate > 0 && fabs(one->ns_per_tick / rate - 1) < same_rate && shift >= 0 &&
+        shift < longest_ns)
         return (int64_t)llround(shift);
-    sb_log(SB_LOG_WARNING, "%s: its clock is not that of the other programs; it begins at 0",
-           one->path);
+    cli_view_tell_flaw(inputs, "%s: its clock is not that of the other programs; it begins at 0",
+                       one->path);
     return 0;
 }
 
@@ -118,10 +122,8 @@ static sb_status join_member(cli_view_inputs *inputs, const member *one, int64_t
         const sb_slice name = sb_arena_format(&inputs->arena, "%s %llu", one->program,
                                               (unsigned long long)one->process_id);
         sb_trace_join(inputs->joined, opened.trace, shift, name, one->process_id);
-        if (opened.is_partial) {
-            inputs->opened.is_partial = true;
-            memcpy(inputs->opened.damage, opened.damage, sizeof opened.damage);
-        }
+        if (opened.is_partial)
+            cli_view_note_flaw(inputs, opened.damage);
     }
     cli_trace_close(&opened);
     return status;
@@ -135,10 +137,10 @@ static sb_status join_members(cli_view_inputs *inputs, const sb_vector *members,
     for (size_t i = 0; i < members->count; i++) {
         const member *one = sb_vector_at(members, i);
         sb_error reason = {0};
-        if (join_member(inputs, one, shift_of(one, first), &reason) == SB_OK)
+        if (join_member(inputs, one, shift_of(inputs, one, first), &reason) == SB_OK)
             shown++;
         else
-            sb_log(SB_LOG_WARNING, "%s", reason.message);
+            cli_view_tell_flaw(inputs, "%s", reason.message);
     }
     if (shown == 0)
         SB_FAIL(error, SB_ERR_NOT_FOUND, "none of the session's traces can be read");
@@ -152,9 +154,10 @@ sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, boo
     *found = false;
     if (access(path, R_OK) != 0)
         return SB_OK;
-    sb_status status = read_list(&inputs->arena, folder, path, &members, error);
+    sb_status status = SB_OK;
+    read_list(inputs, folder, path, &members);
     /* One alone is opened as any trace is. */
-    if (status == SB_OK && members.count > 1) {
+    if (members.count > 1) {
         *found = true;
         status = join_members(inputs, &members, error);
     }

@@ -90,7 +90,7 @@ function Bar() {
       )}
       {info?.damage && (
         <button class="badge damaged" title={info.damage} onClick={() => setState({ tab: "info" })}>
-          Incomplete: the file is damaged
+          Incomplete
         </button>
       )}
       <LiveBadge />

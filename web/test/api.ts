@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -387,5 +388,36 @@ test("a device log has lanes of its own, alone and in a folder", async () => {
   const own = await serve(log);
   const { code, errors } = await own.stop();
   assert.equal(code, 3);
-  assert.match(errors, /rows of the device log that cannot be read: 1, the first is line 9/);
+  assert.match(errors, /profile_log_device.csv: rows that cannot be read: 1, the first is line 9/);
+});
+
+test("a session with flaws shows what it can, and says so", async () => {
+  const folder = join(SCRATCH, "flawed");
+  const elsewhere = join(SCRATCH, "elsewhere");
+  for (const path of [folder, elsewhere]) mkdirSync(path, { recursive: true });
+  const member = (name: string, zero_tick: bigint) => {
+    const file = join(elsewhere, name);
+    copyFileSync(trace, file);
+    return `{"file":"${file}","program":"${name}","process_id":1,"zero_tick":${zero_tick},"ns_per_tick":1}`;
+  };
+  const list = join(folder, "session.json");
+  const check = async (text: string, zones: number, warning: RegExp) => {
+    writeFileSync(list, text);
+    const own = await serve(folder);
+    const shown = (await (await fetch(`${own.origin}/api/info`)).json()) as any;
+    const { code, errors } = await own.stop();
+    assert.equal(code, 3, errors);
+    assert.match(errors, warning);
+    assert.match(shown.damage, warning);
+    assert.equal(shown.zones, zones);
+  };
+  const { zones } = await json("info");
+  const [first, last] = [member("a.tracy", -(2n ** 63n)), member("b.tracy", 2n ** 63n - 1n)];
+  await check(`{"programs":[${first},${last}]}`, 2 * zones, /its clock is not that/);
+  rmSync(join(elsewhere, "b.tracy"));
+  writeFileSync(join(elsewhere, "c.tracy"), "no trace");
+  const broken = last.replaceAll("b.tracy", "c.tracy");
+  await check(`{"programs":[${first},${broken}]}`, zones, /c.tracy/);
+  copyFileSync(trace, join(folder, "one.tracy"));
+  await check("{", zones, /session.json: line 1/);
 });
