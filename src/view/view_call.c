@@ -93,11 +93,19 @@ sb_status view_call_choice(view_call *call, const char *name, const char *choice
     SB_FAIL(&call->error, SB_ERR_USAGE, "%s: must be one of %s", name, choices);
 }
 
+/* ---- times ---- */
+
+int64_t view_length_in(sb_range range, int64_t start, int64_t end) {
+    const int64_t from = start > range.from ? start : range.from;
+    const int64_t to = end < range.to ? end : range.to;
+    return to > from ? to - from : 0;
+}
+
 /* ---- paths ---- */
 
 typedef struct route {
     const char *path;
-    view_handler answer;
+    sb_status (*answer)(view_call *call);
     const char *parameters; /* "from|to": all it takes */
 } route;
 
@@ -105,7 +113,7 @@ static const route routes[] = {
     {"/api/info", view_answer_info, ""},
     {"/api/tracks", view_answer_tracks, "first|count|filter"},
     {"/api/sources", view_answer_sources, "first|count"},
-    {"/api/zones", view_answer_zones, "from|to|width|exact|tracks"},
+    {"/api/zones", view_answer_zones, "from|to|width|tracks"},
     {"/api/overview", view_answer_overview, "from|to|width"},
     {"/api/zone", view_answer_zone, "track|zone"},
     {"/api/stats", view_answer_stats, "from|to|track|devices|filter"},

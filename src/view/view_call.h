@@ -26,6 +26,7 @@ typedef struct view_call {
     sb_view *view;
     view_parameter parameters[VIEW_PARAMETERS];
     size_t parameter_count;
+    bool wants_all; /* every zone on its own: for a page that has no server to ask */
     sb_output *body;
     const char *content_type;
     sb_error error;
@@ -50,9 +51,6 @@ sb_status view_call_track(view_call *call, uint32_t *track);
 /* One of the words in choices ("linear|log"), as its position; 0 without the parameter. */
 sb_status view_call_choice(view_call *call, const char *name, const char *choices,
                            unsigned *choice);
-
-/* The names of parameters that a path takes end in NULL; any other name is refused. */
-typedef sb_status (*view_handler)(view_call *call);
 
 /* What the paths do, a file each for what belongs together. */
 sb_status view_answer_info(view_call *call);
@@ -91,6 +89,8 @@ void view_put_op(view_call *call, const char *name, uint32_t op);
 void view_put_call(view_call *call, uint32_t number);
 /* ,"asked":[runs that were asked for in that time on a host track] */
 void view_put_asked(view_call *call, uint32_t track, int64_t start, int64_t end);
+/* The part of a zone that lies in a range. */
+int64_t view_length_in(sb_range range, int64_t start, int64_t end);
 /* The first place in a list of ascending times that is at time or later. */
 uint64_t view_first_at(const sb_series *series, int64_t time);
 /* What a track is called: a queue that belongs to a thread has the name of its context. */

@@ -23,18 +23,12 @@ typedef struct lane_sum {
     uint64_t lost;
 } lane_sum;
 
-static int64_t length_in(sb_range range, int64_t start, int64_t end) {
-    const int64_t from = start > range.from ? start : range.from;
-    const int64_t to = end < range.to ? end : range.to;
-    return to > from ? to - from : 0;
-}
-
 static void sum_roots(view_index *index, uint32_t track, const view_window *window, lane_sum *sum) {
     sb_vector spans = sb_vector_of(sizeof(view_span));
     view_index_roots(index, track, window, &spans);
     for (size_t i = 0; i < spans.count; i++) {
         const view_span *span = sb_vector_at(&spans, i);
-        const int64_t inside = length_in(window->range, span->start, span->end);
+        const int64_t inside = view_length_in(window->range, span->start, span->end);
         sum->time[MEASURE_BUSY] += span->busy < inside ? span->busy : inside;
         sum->zones += span->count;
     }
@@ -55,7 +49,7 @@ static void add_time(kinds_of_zones *all, lane_measure measure, int64_t start, i
     if (end <= all->counted_to[measure])
         return;
     const int64_t from = start > all->counted_to[measure] ? start : all->counted_to[measure];
-    all->sum.time[measure] += length_in(all->range, from, end);
+    all->sum.time[measure] += view_length_in(all->range, from, end);
     all->counted_to[measure] = end;
 }
 
@@ -108,14 +102,16 @@ static lane_sum sum_kinds(const sb_track *track, const kinds_of_zones *question)
 
 /* ---- losses ---- */
 
-static uint64_t lost_on(const sb_trace *trace, const sb_track *track, sb_range range) {
-    uint64_t lost = 0;
+/* What was lost in the range, by number of the thread. The caller frees it. */
+static uint64_t *sum_losses(const sb_trace *trace, sb_range range) {
+    const uint64_t threads = sb_series_count(&trace->threads);
+    uint64_t *lost = sb_alloc_zeroed(threads, sizeof *lost);
     for (uint64_t i = 0; i < sb_series_count(&trace->losses); i++) {
         const sb_loss *loss = sb_series_at(&trace->losses, i);
-        if (loss->thread != track->thread || loss->from >= range.to ||
+        if (loss->thread >= threads || loss->from >= range.to ||
             (loss->to != SB_NO_TIME && loss->to < range.from))
             continue;
-        lost += loss->count > 0 ? loss->count : 1; /* one at least */
+        lost[loss->thread] += loss->count > 0 ? loss->count : 1; /* one at least */
     }
     return lost;
 }
@@ -154,6 +150,8 @@ sb_status view_answer_device(view_call *call) {
     kinds_of_zones question = {.range = window.range};
     unsigned char *kinds = sort_sources(trace, filter, &question.source_count, &found);
     question.kinds = kinds;
+    const uint64_t threads = sb_series_count(&trace->threads);
+    uint64_t *lost = sum_losses(trace, window.range);
     pthread_mutex_lock(&call->view->heavy);
     uint64_t written = 0;
     sb_put_format(call->body, "{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"lanes\":[",
@@ -167,7 +165,7 @@ sb_status view_answer_device(view_call *call) {
             sum = sum_kinds(track, &question);
         if (filter.size == 0)
             sum_roots(call->view->index, (uint32_t)i, &window, &sum);
-        sum.lost = lost_on(trace, track, window.range);
+        sum.lost = track->thread < threads ? lost[track->thread] : 0;
         if (written++ > 0)
             sb_put_char(call->body, ',');
         put_lane(call, (uint32_t)i, &sum);
@@ -175,5 +173,6 @@ sb_status view_answer_device(view_call *call) {
     pthread_mutex_unlock(&call->view->heavy);
     sb_put_text(call->body, "]}");
     free(kinds);
+    free(lost);
     return SB_OK;
 }

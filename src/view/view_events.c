@@ -1,9 +1,7 @@
 /*
- * Answers about what is not a zone: messages, plots, frames, losses, and the search through all.
+ * Answers about what is not a zone: messages, frames and losses.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "view/view_call.h"
 

@@ -64,13 +64,6 @@ static uint32_t child_of(flame *graph, uint32_t parent, uint32_t source) {
     return number;
 }
 
-/* The part of a zone that lies in the range. */
-static int64_t length_in(sb_range range, int64_t start, int64_t end) {
-    const int64_t from = start > range.from ? start : range.from;
-    const int64_t to = end < range.to ? end : range.to;
-    return to > from ? to - from : 0;
-}
-
 static uint32_t enclosing_node(flame *graph, uint32_t parent) {
     while (graph->path.count > 0) {
         const path_step *step = sb_vector_at(&graph->path, graph->path.count - 1);
@@ -90,7 +83,7 @@ static bool add_zone(void *context, const sb_track *track, uint32_t zone) {
     *(path_step *)sb_vector_push(&graph->path) = (path_step){zone, number};
     if (end == SB_NO_TIME || number == parent)
         return true;
-    const int64_t length = length_in(graph->range, start, end);
+    const int64_t length = view_length_in(graph->range, start, end);
     flame_node *node = node_at(graph, number);
     node->count++;
     node->total += length;

@@ -33,7 +33,7 @@
 
 enum {
     VIEW_DEPTHS = 1024,     /* zones nested deeper are counted, not drawn */
-    VIEW_SPANS = 1000000,   /* at most so many come out of one question */
+    VIEW_SPANS = 500000,    /* at most so many come out of one question */
     VIEW_SOURCE_SLOTS = 8,  /* candidates kept while looking for the main source of a node */
     VIEW_LEAF_ZONES = 16,   /* of a node at level 0 */
     VIEW_NODE_CHILDREN = 4, /* of a node above: few, so that a pixel is a few nodes wide */

@@ -59,7 +59,8 @@ typedef struct page {
 static sb_status put_answer(const page *made, const char *name, const char *path,
                             const view_parameter *parameters, size_t count, sb_error *error) {
     sb_output body = sb_output_to_memory();
-    view_call call = {.view = made->view, .body = &body, .parameter_count = count};
+    view_call call = {
+        .view = made->view, .wants_all = true, .body = &body, .parameter_count = count};
     for (size_t i = 0; i < count; i++)
         call.parameters[i] = parameters[i];
     const sb_status status = view_api_answer(&call, path);
@@ -133,22 +134,18 @@ static sb_status put_numbered(const page *made, const char *name, const char *pa
 
 /* ---- zones ---- */
 
-typedef struct zone_count {
-    uint64_t count;
-} zone_count;
-
 static bool count_zone(void *context, const sb_track *track, uint32_t zone) {
-    zone_count *zones = context;
+    uint64_t *zones = context;
     (void)track;
     (void)zone;
-    return ++zones->count <= SB_VIEW_PAGE_ZONES;
+    return ++*zones <= SB_VIEW_PAGE_ZONES;
 }
 
 static sb_status check_size(const sb_trace *trace, sb_range range, sb_error *error) {
-    zone_count zones = {0};
+    uint64_t zones = 0;
     for (uint64_t i = 0; i < sb_series_count(&trace->tracks); i++)
         sb_track_visit(sb_trace_track(trace, i), range, count_zone, &zones);
-    if (zones.count > SB_VIEW_PAGE_ZONES)
+    if (zones > SB_VIEW_PAGE_ZONES)
         SB_FAIL(error, SB_ERR_LIMIT,
                 "there are more than %d zones between the two times, which is what a page may "
                 "hold; choose less with --from and --to",
@@ -168,11 +165,9 @@ static sb_status put_zones(const page *made, sb_error *error) {
             sb_put_format(&list, "%s%llu", i == first ? "" : ",", (unsigned long long)i);
         sb_put_char(&list, '\0');
         snprintf(key, sizeof key, "zones%llu", (unsigned long long)(first / BATCH));
-        const view_parameter parameters[] = {{"from", made->from},
-                                             {"to", made->to},
-                                             {"exact", "1"},
-                                             {"tracks", sb_output_text(&list).data}};
-        status = put_answer(made, key, "/api/zones", parameters, 4, error);
+        const view_parameter parameters[] = {
+            {"from", made->from}, {"to", made->to}, {"tracks", sb_output_text(&list).data}};
+        status = put_answer(made, key, "/api/zones", parameters, 3, error);
         sb_output_discard(&list);
     }
     return status;

@@ -71,12 +71,13 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
     return result;
 }
 
-/* Sends what was written to body, and gives body back. */
+/* Sends what was written to body, whose memory is the response's from then on. */
 static enum MHD_Result send_body(struct MHD_Connection *connection, unsigned code, sb_output *body,
                                  const char *content_type) {
     struct MHD_Response *response = MHD_create_response_from_buffer(
-        sb_output_text(body).size, body->buffer, MHD_RESPMEM_MUST_COPY);
-    sb_output_discard(body);
+        sb_output_text(body).size, body->buffer, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL)
+        sb_output_discard(body);
     return send_response(connection, code, response, content_type);
 }
 

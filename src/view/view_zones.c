@@ -211,7 +211,7 @@ sb_status view_answer_zones(view_call *call) {
     enum { HEADER_WORDS = 8, FLAGS_AT = 8, TEXTS_AT = 12, SIZE_AT = 16 };
     view_window window;
     SB_TRY(view_call_window(call, &window));
-    if (view_call_flag(call, "exact"))
+    if (call->wants_all)
         window.grain = 1;
     sb_vector tracks = sb_vector_of(sizeof(uint32_t));
     const sb_status status = read_tracks(call, &tracks);
@@ -235,6 +235,8 @@ sb_status view_answer_zones(view_call *call) {
         sb_vector_clear(&spans);
         if (total < VIEW_SPANS && !view_index_spans(call->view->index, number, &window, &spans))
             is_complete = false;
+        if (spans.count > VIEW_SPANS - total)
+            spans.count = VIEW_SPANS - total;
         total += spans.count;
         put_track(call, number, &spans, &room, &texts);
     }
