@@ -203,7 +203,7 @@ class Painter {
   private paintFrames(set: number, y: number): void {
     const { context, scene } = this;
     this.stripBackground(y);
-    for (const [first, count, start, end] of scene.loader.frames.get(set)?.data ?? []) {
+    for (const [first, count, start, end] of scene.loader.frames.get(set) ?? []) {
       const left = this.x(start);
       const right = this.x(end);
       if (right < 0 || left > scene.width) continue;
@@ -223,7 +223,7 @@ class Painter {
   private paintFlags(y: number): void {
     const { context, scene } = this;
     this.stripBackground(y);
-    const messages = scene.loader.flags?.data ?? [];
+    const messages = scene.loader.flags;
     messages.forEach((message, i) => {
       const x = this.x(message.time);
       const next = messages[i + 1];
@@ -444,16 +444,16 @@ class Painter {
 
   private paintPlot(plot: Plot, y: number, height: number): void {
     const { context, scene } = this;
-    const loaded = scene.loader.plots.get(plot.id);
-    if (!loaded || loaded.data.length === 0) return;
-    const values = loaded.data.flatMap(([, low, high]) => [low, high]);
+    const points = scene.loader.plots.get(plot.id) ?? [];
+    if (points.length === 0) return;
+    const values = points.flatMap(([, low, high]) => [low, high]);
     const low = Math.min(0, ...values);
     const high = Math.max(...values, low + 1e-9);
     const inner = height - 12;
     const level = (value: number) => y + 6 + inner - ((value - low) / (high - low)) * inner;
     context.beginPath();
     let last: number | null = null;
-    for (const [time, , top, end] of loaded.data) {
+    for (const [time, , top, end] of points) {
       const x = this.x(time);
       if (last !== null && plot.steps) context.lineTo(x, last);
       if (last === null) context.moveTo(x, level(top));
@@ -461,7 +461,7 @@ class Painter {
       last = level(end);
       context.lineTo(x, last);
     }
-    const lastTime = loaded.data[loaded.data.length - 1]![0];
+    const lastTime = points[points.length - 1]![0];
     // What is in use stays so until something changes.
     const end = plot.steps ? Math.max(lastTime, scene.state.info?.end ?? 0) : lastTime;
     const behind = this.x(end);
@@ -469,7 +469,7 @@ class Painter {
     context.strokeStyle = scene.theme.accent;
     context.lineWidth = 1.25;
     context.stroke();
-    const first = this.x(loaded.data[0]![0]);
+    const first = this.x(points[0]![0]);
     context.lineTo(behind, level(low));
     context.lineTo(first, level(low));
     context.fillStyle = scene.theme.accentFill;
@@ -494,7 +494,7 @@ class Painter {
   /** Held: a line. Held while others waited: a block, so that it is seen without colours too. */
   private paintLock(id: number, y: number, height: number): void {
     const { context, scene } = this;
-    for (const [start, end, state] of scene.loader.locks?.data.get(id)?.spans ?? []) {
+    for (const [start, end, state] of scene.loader.locks.get(id)?.spans ?? []) {
       const left = Math.max(this.x(start), 0);
       const width = Math.max(Math.min(this.x(end), scene.width) - left, 1);
       if (left > scene.width || this.x(end) < 0) continue;

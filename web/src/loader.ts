@@ -4,6 +4,7 @@
 // under way at a time; when it is answered, what the screen needs by then is asked for. What is
 // kept is what was on the screen last, so memory does not grow with the trace.
 
+import { Refusal } from "./api";
 import type { DataSource, Frame, Lock, Message, PlotPoint, Range } from "./api";
 import type { TrackSpans } from "./spans";
 
@@ -14,14 +15,15 @@ export interface Window extends Range {
 }
 
 export interface LoadedTrack {
-  window: Window;
   spans: TrackSpans;
   texts: Map<number, string>;
 }
 
-interface Loaded<T> {
+/** A request, and the parts of the screen that it brings. */
+interface Load {
+  parts: string[];
   window: Window;
-  data: T;
+  run: () => Promise<void>;
 }
 
 export interface Needs {
@@ -44,10 +46,12 @@ const LONGEST_PAUSE_MS = 30000;
 
 export class Loader {
   readonly tracks = new Map<number, LoadedTrack>();
-  readonly plots = new Map<number, Loaded<PlotPoint[]>>();
-  readonly frames = new Map<number, Loaded<Frame[]>>();
-  locks: Loaded<Map<number, Lock>> | null = null;
-  flags: Loaded<Message[]> | null = null;
+  readonly plots = new Map<number, PlotPoint[]>();
+  readonly frames = new Map<number, Frame[]>();
+  locks = new Map<number, Lock>();
+  flags: Message[] = [];
+  /** The windows that were asked for last, by part of the screen, once they are answered. */
+  private readonly answered = new Map<string, Window>();
   private revision = 0;
   private busy = false;
   /** After a failure: how long nothing is asked, and the timer that ends it. */
@@ -121,9 +125,9 @@ export class Loader {
       for (;;) {
         const loads = this.needs ? this.missing(this.needs) : [];
         if (loads.length === 0) break;
-        await Promise.all(loads.map((load) => load()));
+        // After a failure one request is enough to learn whether it lasts.
+        await this.settle(this.pauseMs > 0 ? loads.slice(0, 1) : loads);
         this.pauseMs = 0;
-        this.arrived();
       }
     } catch (error) {
       this.waitAWhile();
@@ -133,25 +137,39 @@ export class Loader {
     }
   }
 
+  /** Waits for all; what was refused is answered as well, and is not asked for again. */
+  private async settle(loads: Load[]): Promise<void> {
+    const results = await Promise.allSettled(loads.map((load) => load.run()));
+    const failures: unknown[] = [];
+    loads.forEach((load, i) => {
+      const result = results[i]!;
+      const failure: unknown = result.status === "rejected" ? result.reason : null;
+      if (failure instanceof Refusal) this.failed(failure);
+      else if (failure) failures.push(failure);
+      if (!failure || failure instanceof Refusal)
+        for (const part of load.parts) this.answered.set(part, load.window);
+    });
+    this.arrived();
+    if (failures.length > 0) throw failures[0];
+  }
+
   /** The requests that would bring what is missing. */
-  private missing(needs: Needs): (() => Promise<void>)[] {
+  private missing(needs: Needs): Load[] {
     const { window, width } = this.windowFor(needs);
-    const loads: (() => Promise<void>)[] = [];
-    const tracks = needs.tracks.filter((id) => !this.serves(this.tracks.get(id)?.window, needs));
-    if (tracks.length > 0)
-      loads.push(() => this.loadTracks(tracks.slice(0, TRACKS_AT_ONCE), window, width));
-    for (const id of needs.plots) {
-      if (!this.serves(this.plots.get(id)?.window, needs))
-        loads.push(() => this.loadPlot(id, window, width));
+    const loads: Load[] = [];
+    const isMissing = (part: string) => !this.serves(this.answered.get(part), needs);
+    const add = (part: string, run: () => Promise<void>) => {
+      if (isMissing(part)) loads.push({ parts: [part], window, run });
+    };
+    const tracks = needs.tracks.filter((id) => isMissing(`track ${id}`)).slice(0, TRACKS_AT_ONCE);
+    if (tracks.length > 0) {
+      const parts = tracks.map((id) => `track ${id}`);
+      loads.push({ parts, window, run: () => this.loadTracks(tracks, window, width) });
     }
-    for (const set of needs.frameSets) {
-      if (!this.serves(this.frames.get(set)?.window, needs))
-        loads.push(() => this.loadFrames(set, window, width));
-    }
-    if (needs.hasLocks && !this.serves(this.locks?.window, needs))
-      loads.push(() => this.loadLocks(window, width));
-    if (needs.hasMessages && !this.serves(this.flags?.window, needs))
-      loads.push(() => this.loadFlags(window, width));
+    for (const id of needs.plots) add(`plot ${id}`, () => this.loadPlot(id, window, width));
+    for (const set of needs.frameSets) add(`set ${set}`, () => this.loadFrames(set, window, width));
+    if (needs.hasLocks) add("locks", () => this.loadLocks(window, width));
+    if (needs.hasMessages) add("flags", () => this.loadFlags(window, width));
     return loads;
   }
 
@@ -159,29 +177,30 @@ export class Loader {
     const document = await this.source.zones(window, width, ids);
     for (const spans of document.tracks) {
       this.tracks.delete(spans.track);
-      this.tracks.set(spans.track, { window, spans, texts: document.texts });
+      this.tracks.set(spans.track, { spans, texts: document.texts });
     }
     // The map keeps the order of insertion: what was drawn longest ago goes first.
     for (const id of this.tracks.keys()) {
       if (this.tracks.size <= KEPT_TRACKS) break;
       this.tracks.delete(id);
+      this.answered.delete(`track ${id}`);
     }
   }
 
   private async loadPlot(id: number, window: Window, width: number): Promise<void> {
-    this.plots.set(id, { window, data: await this.source.plot(id, window, width) });
+    this.plots.set(id, await this.source.plot(id, window, width));
   }
 
   private async loadFrames(set: number, window: Window, width: number): Promise<void> {
-    this.frames.set(set, { window, data: await this.source.frames(set, window, width) });
+    this.frames.set(set, await this.source.frames(set, window, width));
   }
 
   private async loadLocks(window: Window, width: number): Promise<void> {
     const locks = await this.source.locks(window, width);
-    this.locks = { window, data: new Map(locks.map((lock) => [lock.id, lock])) };
+    this.locks = new Map(locks.map((lock) => [lock.id, lock]));
   }
 
   private async loadFlags(window: Window, width: number): Promise<void> {
-    this.flags = { window, data: await this.source.flags(window, Math.min(width, 1500)) };
+    this.flags = await this.source.flags(window, Math.min(width, 1500));
   }
 }

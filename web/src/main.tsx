@@ -49,6 +49,7 @@ async function load(source: DataSource): Promise<void> {
 function keepUp(source: DataSource): void {
   let isLoading = false;
   let isStale = false;
+  let pauseMs = 0;
   const refresh = async () => {
     if (isLoading) {
       isStale = true;
@@ -58,6 +59,7 @@ function keepUp(source: DataSource): void {
     const before = getState().info?.end ?? 0;
     try {
       await load(source);
+      pauseMs = 0;
       timelineCanvas()?.loader.outdate();
       const { follow, view, info } = getState();
       const grown = (info?.end ?? 0) - before;
@@ -67,11 +69,12 @@ function keepUp(source: DataSource): void {
       // What was missed here is asked for again: the server may have nothing new to tell.
       setState({ connection: "lost" });
       isStale = true;
+      pauseMs = Math.min(30000, Math.max(1000, pauseMs * 2));
     }
     isLoading = false;
     if (isStale) {
       isStale = false;
-      window.setTimeout(() => void refresh(), getState().connection === "lost" ? 1000 : 200);
+      window.setTimeout(() => void refresh(), Math.max(200, pauseMs));
     }
   };
   source.follow(getState().info?.live ?? false, {
