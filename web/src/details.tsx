@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Run, Zone, ZoneDetails } from "./api";
 import { countOf, formatCount, formatPercent, formatTime } from "./format";
 import { Histogram } from "./histogram";
-import { useAnswer, useData, useStore } from "./hooks";
+import { useAnswer, useData, useExactAnswer, useStore } from "./hooks";
 import { Icon } from "./icons";
 import { trackLabel } from "./layout";
 import { Figures, jumpTo } from "./panel_find";
@@ -77,10 +77,12 @@ function Inside({ details }: { details: ZoneDetails }) {
 function Siblings({ details }: { details: ZoneDetails }) {
   const data = useData();
   const { source } = details.zone;
-  const answer = useAnswer(
+  const revision = useStore((state) => state.info?.revision);
+  const answer = useExactAnswer(
     () => data.find({ source, range: null, bins: 48, scale: "log", order: "longest", count: 0 }),
     [source],
     100,
+    revision,
   );
   if (!answer.data || answer.data.count < 2) return null;
   const duration = length(details.zone);
@@ -257,7 +259,9 @@ export function Details() {
   const width = useStore((state) => state.detailWidth);
   const answer = useAnswer(
     () => (selection ? data.zone(selection.track, selection.zone) : null),
-    [selection?.track, selection?.zone, info?.revision],
+    [selection?.track, selection?.zone],
+    0,
+    info?.revision,
   );
   const details = answer.data;
   useEffect(() => setState({ selected: details }), [details]);
@@ -288,7 +292,7 @@ export function Details() {
           <Icon name="close" />
         </button>
       </div>
-      <div class="details-body">
+      <div class="details-body" aria-busy={answer.isLoading}>
         {answer.error && <p class="notice error">{answer.error}</p>}
         {details && (
           <>

@@ -34,39 +34,64 @@ export function useStore<T>(select: (state: State) => T): T {
 }
 
 export interface Answer<T> {
+  /** The last answer; while another one is on its way it may be to an earlier question. */
   data: T | null;
   error: string | null;
+  /** The answer to this very question has not come yet. */
   isLoading: boolean;
 }
 
-/** Asks a question anew when what it depends on changes, and forgets answers that come too late. */
+interface Answered<T> {
+  question: unknown[] | null;
+  data: T | null;
+  error: string | null;
+}
+
+function isSame(a: unknown[] | null, b: unknown[]): boolean {
+  return a !== null && a.length === b.length && a.every((part, i) => part === b[i]);
+}
+
+/**
+ * Asks anew when the question is another one, when the trace is (by its revision, where one is
+ * given), and when the server is back after a failure. Answers that come too late are forgotten.
+ */
 export function useAnswer<T>(
   ask: () => Promise<T> | null,
-  dependencies: unknown[],
+  question: unknown[],
   delay = 0,
+  revision: number | undefined = undefined,
 ): Answer<T> {
-  const [answer, setAnswer] = useState<Answer<T>>({ data: null, error: null, isLoading: true });
+  const [answer, setAnswer] = useState<Answered<T>>({ question: null, data: null, error: null });
+  const [attempt, setAttempt] = useState(0);
+  const isConnected = useStore((state) => state.connection === "open");
+  useEffect(() => {
+    if (isConnected && answer.error !== null) setAttempt(attempt + 1);
+  }, [isConnected]);
   useEffect(() => {
     let isCurrent = true;
-    setAnswer((before) => ({ ...before, isLoading: true }));
     const timer = window.setTimeout(() => {
+      const settle = (data: T | null, error: string | null) =>
+        isCurrent && setAnswer({ question, data, error });
       const promise = ask();
-      if (!promise) {
-        setAnswer({ data: null, error: null, isLoading: false });
-        return;
-      }
-      promise.then(
-        (data) => isCurrent && setAnswer({ data, error: null, isLoading: false }),
-        (error: Error) =>
-          isCurrent && setAnswer({ data: null, error: error.message, isLoading: false }),
-      );
+      if (!promise) settle(null, null);
+      else
+        promise.then(
+          (data) => settle(data, null),
+          (error: Error) => settle(null, error.message),
+        );
     }, delay);
     return () => {
       isCurrent = false;
       window.clearTimeout(timer);
     };
-  }, dependencies);
-  return answer;
+  }, [...question, revision, attempt]);
+  return { data: answer.data, error: answer.error, isLoading: !isSame(answer.question, question) };
+}
+
+/** The same where an answer to an earlier question would be taken for one to this. */
+export function useExactAnswer<T>(...question: Parameters<typeof useAnswer<T>>): Answer<T> {
+  const answer = useAnswer(...question);
+  return answer.isLoading ? { data: null, error: null, isLoading: true } : answer;
 }
 
 const darkQuery = window.matchMedia("(prefers-color-scheme: dark)");

@@ -199,7 +199,9 @@ function MemoryGraph({ plot }: { plot: Plot }) {
   const height = 48;
   const answer = useAnswer(
     () => data.plot(plot.id, { from: 0, to: traceEnd() }, width),
-    [plot.id, info?.revision],
+    [plot.id],
+    0,
+    info?.revision,
   );
   const points = answer.data ?? [];
   const most = Math.max(1, ...points.map(([, , high]) => high));
@@ -281,7 +283,8 @@ export function DevicePanel() {
   const [measure, setMeasure] = useState<Measure>("busy");
   const run = useStore((state) => state.run);
   const plots = useStore((state) => state.plots);
-  const answer = useAnswer(() => data.device(range, filter), [range, filter, info?.revision], 150);
+  const { revision } = info ?? {};
+  const answer = useAnswer(() => data.device(range, filter), [range, filter], 150, revision);
   const isTraffic = measure === "traffic";
   const transfers = useAnswer(
     () => (isTraffic ? data.transfers(run?.id ?? null, range) : null),
@@ -343,7 +346,7 @@ export function DevicePanel() {
         <span class="spacer" />
         <Notice
           error={answer.error ?? transfers.error}
-          isLoading={answer.isLoading && !answer.data}
+          isLoading={answer.isLoading || transfers.isLoading}
         />
         {isTraffic && transfers.data && <TrafficNote transfers={transfers.data} />}
         {cores.length > 0 && <Balance cores={cores} measure={measure} />}

@@ -88,8 +88,9 @@ export function FindPanel() {
   const answer = useAnswer(
     () =>
       find === null ? null : data.find({ source: find, range, bins: 80, scale, order, count: 500 }),
-    [find, range, scale, order, info?.revision],
+    [find, range, scale, order],
     60,
+    info?.revision,
   );
   const names = useMemo(() => new Map(tracks.map((track) => [track.id, track])), [tracks]);
   const columns = useMemo<Column<Call>[]>(() => {
@@ -120,7 +121,7 @@ export function FindPanel() {
     ];
   }, [names]);
   if (find === null) return <Picker />;
-  const found = answer.data;
+  const found = answer.data?.source === find ? answer.data : null;
   const chosen = found?.calls.find(
     (call) => selection && call[0] === selection.track && call[1] === selection.zone,
   );
@@ -148,7 +149,7 @@ export function FindPanel() {
           log counts
         </label>
         <span class="spacer" />
-        <Notice error={answer.error} isLoading={answer.isLoading && !found} />
+        <Notice error={answer.error} isLoading={answer.isLoading} />
         <select
           class="field"
           value={order}

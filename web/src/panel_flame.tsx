@@ -52,7 +52,8 @@ export function FlamePanel() {
   const info = useStore((state) => state.info);
   const [devices, setDevices] = useState((info?.zones ?? 0) === 0 && (info?.deviceZones ?? 0) > 0);
   const [root, setRoot] = useState(0);
-  const answer = useAnswer(() => data.flame(range, devices), [range, devices, info?.revision], 120);
+  const { revision } = info ?? {};
+  const answer = useAnswer(() => data.flame(range, devices), [range, devices], 120, revision);
   const nodes = answer.data?.nodes ?? [];
   const boxes = useMemo(() => layOut(nodes, root <= nodes.length ? root : 0), [nodes, root]);
   const rows = boxes.reduce((deepest, box) => Math.max(deepest, box.depth + 1), 0);
@@ -75,7 +76,7 @@ export function FlamePanel() {
           </button>
         )}
         <span class="spacer" />
-        <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
+        <Notice error={answer.error} isLoading={answer.isLoading} />
         <span class="dim">Click to look inside, double-click to find the zone</span>
       </div>
       {nodes.length === 0 && !answer.isLoading && (

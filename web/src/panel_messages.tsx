@@ -21,8 +21,9 @@ export function MessagesPanel() {
   const [filter, setFilter] = useState("");
   const answer = useAnswer(
     () => data.messages(range, filter, LISTED),
-    [range, filter, info?.revision],
+    [range, filter],
     100,
+    info?.revision,
   );
   const columns = useMemo<Column<Message>[]>(
     () => [
@@ -74,7 +75,7 @@ export function MessagesPanel() {
         <Field label="Filter messages" value={filter} onInput={setFilter} />
         <RangeChip />
         <span class="spacer" />
-        <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
+        <Notice error={answer.error} isLoading={answer.isLoading} />
         <span class="dim">
           {matched > LISTED ? `the first ${formatCount(LISTED)} of ` : ""}
           {countOf(matched, "message")}

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Op, OpGroup, OpsReport, Run } from "./api";
 import { nameColour } from "./colours";
 import { countOf, formatPercent, formatTime } from "./format";
-import { useAnswer, useData, useStore, useTheme } from "./hooks";
+import { useAnswer, useData, useExactAnswer, useStore, useTheme } from "./hooks";
 import { runName, showRun, showRunOnDevice } from "./runs";
 import { Field, Notice, Table } from "./table";
 import type { Column } from "./table";
@@ -146,7 +146,7 @@ function Verdict({ report }: { report: OpsReport }) {
 /** From a row of the report to what ran for it. */
 function Kernels({ row }: { row: number }) {
   const data = useData();
-  const answer = useAnswer(() => data.runs(row), [row]);
+  const answer = useExactAnswer(() => data.runs(row), [row]);
   const run = answer.data?.runs[0];
   if (!answer.data) return null;
   if (!run) return <p class="dim">The trace has no kernels of it.</p>;
@@ -200,7 +200,7 @@ function Runs() {
   const info = useStore((state) => state.info);
   const chosen = useStore((state) => state.run);
   const [filter, setFilter] = useState("");
-  const answer = useAnswer(() => data.runs(null), [info?.revision]);
+  const answer = useAnswer(() => data.runs(null), [], 0, info?.revision);
   const runs = (answer.data?.runs ?? []).filter((run) =>
     runName(run).toLowerCase().includes(filter.toLowerCase()),
   );

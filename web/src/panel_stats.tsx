@@ -60,8 +60,9 @@ export function StatsPanel() {
   const [track, setTrack] = useState<number | null>(null);
   const answer = useAnswer(
     () => data.stats({ range, track, devices, filter }),
-    [range, track, devices, filter, info?.revision],
+    [range, track, devices, filter],
     120,
+    info?.revision,
   );
   const rows = answer.data?.rows ?? [];
   const total = useMemo(() => rows.reduce((sum, row) => sum + row.self, 0), [rows]);
@@ -138,7 +139,7 @@ export function StatsPanel() {
         </select>
         <RangeChip />
         <span class="spacer" />
-        <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
+        <Notice error={answer.error} isLoading={answer.isLoading} />
         <span class="dim">{countOf(rows.length, "source")}</span>
       </div>
       <Table

@@ -17,16 +17,13 @@ interface Hit {
 }
 
 /** What is found, and whether that is the answer to this text and not to one typed before. */
-function useHits(text: string): { hits: Hit[]; isCurrent: boolean } {
+function useHits(text: string): { hits: Hit[]; isCurrent: boolean; error: string | null } {
   const data = useData();
-  const answer = useAnswer(
-    async () => ({ text, found: text ? await data.search(text) : null }),
-    [text],
-    80,
-  );
-  const isCurrent = answer.data?.text === text || answer.error !== null;
-  const found = answer.data?.found;
-  if (!found) return { hits: [], isCurrent };
+  const answer = useAnswer(() => (text ? data.search(text) : null), [text], 80);
+  const isCurrent = !answer.isLoading;
+  const found = answer.data;
+  const { error } = answer;
+  if (!found) return { hits: [], isCurrent, error };
   const hits: Hit[] = [
     ...found.sources.map(({ id, source }) => ({
       key: `s${id}`,
@@ -60,7 +57,7 @@ function useHits(text: string): { hits: Hit[]; isCurrent: boolean } {
       },
     })),
   ];
-  return { hits, isCurrent };
+  return { hits, isCurrent, error };
 }
 
 export function SearchBox() {
@@ -69,7 +66,7 @@ export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
   /** Enter came before the answer. */
   const [isWaiting, setWaiting] = useState(false);
-  const { hits, isCurrent } = useHits(text.trim());
+  const { hits, isCurrent, error } = useHits(text.trim());
   // Before the next key comes: whoever types on must not miss a letter.
   useLayoutEffect(() => input.current?.focus(), []);
   const open = (hit: Hit | undefined) => {
@@ -120,7 +117,7 @@ export function SearchBox() {
             </button>
           ))}
           {text && hits.length === 0 && isCurrent && (
-            <p class="dim pad">Nothing is called like this.</p>
+            <p class="dim pad">{error ?? "Nothing is called like this."}</p>
           )}
           {!text && <p class="dim pad">↑ ↓ to choose, Enter to open, Esc to close</p>}
         </div>

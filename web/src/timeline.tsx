@@ -7,7 +7,7 @@ import type { Hover } from "./canvas";
 import { topHeight } from "./draw";
 import type { Drawn } from "./draw";
 import { countOf, formatCount, formatShortTime, formatTime } from "./format";
-import { useAnswer, useData, useStore, useTheme } from "./hooks";
+import { useAnswer, useData, useExactAnswer, useStore, useTheme } from "./hooks";
 import { movedOrder, trackKey, trackLabel, shownFrameSets } from "./layout";
 import type { Item, Layout } from "./layout";
 import { getState, setState, showRange, toggled, traceEnd } from "./store";
@@ -52,7 +52,7 @@ export function OverviewStrip() {
   const view = useStore((state) => state.view);
   const info = useStore((state) => state.info);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { data: overview } = useAnswer(() => data.overview(600), [info?.revision]);
+  const { data: overview } = useAnswer(() => data.overview(600), [], 0, info?.revision);
   useEffect(() => {
     if (!canvas.current || !overview) return;
     drawOverview(canvas.current, overview.host, overview.device, [
@@ -251,12 +251,12 @@ function StripLabels() {
 
 function SelfTime({ drawn }: { drawn: Drawn }) {
   const data = useData();
-  const { data: details } = useAnswer(
+  const { data: details } = useExactAnswer(
     () => data.zone(drawn.track, drawn.zone),
     [drawn.track, drawn.zone],
     120,
   );
-  const self = details?.zone.zone === drawn.zone ? details.self : undefined;
+  const self = details?.self;
   return <dd>{self === undefined ? "…" : formatTime(self)}</dd>;
 }
 
