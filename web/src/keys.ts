@@ -1,7 +1,9 @@
 // What keys do. One table, read by the listener and by the help.
 
-import type { Zone } from "./api";
+import { messageOf } from "./api";
+import type { DataSource, Zone, ZoneDetails } from "./api";
 import { formatTime } from "./format";
+import { jumpTo } from "./panel_find";
 import { getState, setState, showAll, showAround, showRange, showTime, TABS } from "./store";
 import type { ZoneRef } from "./store";
 import { timelineCanvas } from "./timeline";
@@ -16,26 +18,32 @@ interface Key {
   hold?: { pan?: number; zoom?: number; scroll?: number };
 }
 
+/** What keys ask about zones. */
+let data: DataSource;
+
 function isSame(a: ZoneRef | null, b: ZoneRef | null): boolean {
-  return a !== null && b !== null && a.track === b.track && a.zone === b.zone;
+  return a?.track === b?.track && a?.zone === b?.zone;
 }
 
 function endOf(zone: Zone): number {
   return zone.end ?? getState().info?.end ?? zone.start;
 }
 
-/** What is selected is not known yet, but it is on the screen. */
-function showDrawn(selection: ZoneRef): void {
-  const drawn = timelineCanvas()?.picture.zones.find((zone) => isSame(selection, zone));
-  if (drawn) showAround(drawn.start, drawn.end);
+/** What is known of the selected zone, asked for if need be; null if another one was chosen. */
+async function knownSelection(): Promise<ZoneDetails | null> {
+  const { selection, selected } = getState();
+  if (!selection) return null;
+  if (selected && isSame(selection, selected.zone)) return selected;
+  const details = await data.zone(selection.track, selection.zone);
+  return isSame(selection, getState().selection) ? details : null;
 }
 
-function showSelection(): void {
-  const { selection, selected, range } = getState();
-  if (selected && isSame(selection, selected.zone))
-    showAround(selected.zone.start, endOf(selected.zone));
-  else if (selection) showDrawn(selection);
-  else if (range) showAround(range.from, range.to);
+async function showSelection(): Promise<void> {
+  const { selection, range } = getState();
+  if (selection) {
+    const zone = (await knownSelection())?.zone;
+    if (zone) jumpTo(zone.track, zone.zone, zone.start, endOf(zone));
+  } else if (range) showAround(range.from, range.to);
   else showAll();
 }
 
@@ -51,20 +59,18 @@ function select(zone: Zone): void {
   if (zone.start < view.from || endOf(zone) > view.to) showTime((zone.start + endOf(zone)) / 2);
 }
 
-/** Steps to the neighbour of the selected zone; who is quicker than the server steps by sight. */
-function step(direction: 1 | -1): void {
-  const { selection, selected } = getState();
-  if (selected && isSame(selection, selected.zone)) {
-    const next = direction > 0 ? selected.next : selected.previous;
-    if (next) select(next);
-    return;
-  }
-  const zones = timelineCanvas()?.picture.zones ?? [];
-  const current = zones.find((zone) => isSame(selection, zone));
-  if (!current) return;
-  const row = zones.filter((zone) => zone.track === current.track && zone.depth === current.depth);
-  const next = row[row.indexOf(current) + direction];
+/** Steps to the neighbour of the selected zone. */
+async function step(direction: 1 | -1): Promise<void> {
+  const details = await knownSelection();
+  const next = direction > 0 ? details?.next : details?.previous;
   if (next) select(next);
+}
+
+let lastStep = Promise.resolve();
+
+/** What a key does to the selected zone, after what the keys before it do. */
+function inTurn(act: () => Promise<void>): void {
+  lastStep = lastStep.then(act).catch((error) => setState({ error: messageOf(error) }));
 }
 
 /** Undoes the innermost thing first. */
@@ -88,11 +94,16 @@ export const KEYS: Key[] = [
     keys: ["f"],
     label: "F",
     help: "Fit the selected zone or range, else everything",
-    run: showSelection,
+    run: () => inTurn(showSelection),
   },
   { keys: ["0"], label: "0", help: "Show the whole trace", run: showAll },
-  { keys: [".", "n"], label: "N", help: "Next zone in the row", run: () => step(1) },
-  { keys: [",", "p"], label: "P", help: "Previous zone in the row", run: () => step(-1) },
+  { keys: [".", "n"], label: "N", help: "Next zone in the row", run: () => inTurn(() => step(1)) },
+  {
+    keys: [",", "p"],
+    label: "P",
+    help: "Previous zone in the row",
+    run: () => inTurn(() => step(-1)),
+  },
   {
     keys: ["b"],
     label: "B",
@@ -173,7 +184,8 @@ function pressed(event: KeyboardEvent): void {
   }
 }
 
-export function listenToKeys(): void {
+export function listenToKeys(source: DataSource): void {
+  data = source;
   window.addEventListener("keydown", pressed);
   window.addEventListener("keyup", (event) => {
     const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;

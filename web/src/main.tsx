@@ -124,7 +124,7 @@ async function start(): Promise<void> {
     </DataContext.Provider>,
     document.getElementById("app")!,
   );
-  listenToKeys();
+  listenToKeys(source);
   try {
     await load(source);
   } catch (error) {
