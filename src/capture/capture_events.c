@@ -244,6 +244,12 @@ static void add_app_info(capture_model *model, sb_slice line) {
         capture_count(model, CAPTURE_OVER_LIMIT);
 }
 
+/* Programs say in this way what their devices lost. */
+static bool take_loss(capture_model *model, sb_slice line) {
+    return sb_series_count(&model->trace->losses) < CAPTURE_TOKENS_MAX &&
+           sb_trace_add_loss_line(model->trace, line);
+}
+
 static void take_parameter(capture_model *model, const sb_wire_event *event) {
     if (model->parameters.count >= CAPTURE_SETS_MAX) {
         capture_count(model, CAPTURE_OVER_LIMIT);
@@ -280,7 +286,8 @@ bool capture_take_message(capture_model *model, const sb_wire_event *event) {
         add_message(model, event);
         return true;
     case SB_WIRE_APP_INFO:
-        add_app_info(model, event->text);
+        if (!take_loss(model, event->text))
+            add_app_info(model, event->text);
         return true;
     case SB_WIRE_PARAMETER:
         take_parameter(model, event);

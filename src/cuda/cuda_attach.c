@@ -139,6 +139,8 @@ static void flush_at_exit(void) {
     if (all.is_running)
         pthread_join(all.thread, NULL);
     sb_cuda_flush(NULL);
+    for (const cuda_context *context = first_context(); context != NULL; context = context->next)
+        cuda_tracks_tell_losses(context);
     const sb_cuda_counts counts = sb_cuda_count();
     if (counts.lost + counts.missed + counts.unplaced > 0)
         cuda_say("%llu zones recorded, %llu lost, %llu missed, %llu not shown",

@@ -118,6 +118,8 @@ uint64_t cuda_context_missed(cuda_context *context);
 cuda_lane_sink cuda_tracks_sink(cuda_context *context, uint32_t sm);
 void cuda_tracks_prepare(void);
 bool cuda_tracks_is_recording(void);
+/* What each SM lost so far, at the end. */
+void cuda_tracks_tell_losses(const cuda_context *context);
 void cuda_log_event(cuda_context *context, const cuda_event *event);
 void cuda_log_flush(void);
 

@@ -121,3 +121,21 @@ static void end_zone(void *of, uint32_t sm, uint32_t lane, int64_t time, uint32_
 cuda_lane_sink cuda_tracks_sink(cuda_context *context, uint32_t sm) {
     return (cuda_lane_sink){begin_zone, end_zone, context, sm};
 }
+
+void cuda_tracks_tell_losses(const cuda_context *context) {
+    enum { BUFFER_FULL = 1 }; /* as the ledger of traces calls it */
+    if (session_now() == 0)
+        return;
+    for (uint32_t sm = 0; sm < context->pool.options.sm_count; sm++) {
+        char line[160];
+        const uint64_t lost = context->pool.sms[sm].lost;
+        if (lost == 0 || context->tracks[sm].context == NO_CONTEXT)
+            continue;
+        const int size = snprintf(line, sizeof line,
+                                  "strobe lost count=%llu from=0 thread=%u cause=%d GPU %d, SM %u: "
+                                  "no room for records",
+                                  (unsigned long long)lost, code_of(context, sm, 0), BUFFER_FULL,
+                                  context->device, sm);
+        sb_app_info(line, (size_t)size);
+    }
+}

@@ -59,14 +59,19 @@ static bool read_line(sb_trace *trace, sb_slice line, sb_loss *loss) {
     return true;
 }
 
+bool sb_trace_add_loss_line(sb_trace *trace, sb_slice line) {
+    sb_loss loss;
+    if (!read_line(trace, line, &loss))
+        return false;
+    sb_trace_add_loss(trace, &loss);
+    return true;
+}
+
 void ledger_take(sb_trace *trace) {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < trace->app_info.count; i++) {
         const sb_string string = *(const sb_string *)sb_series_at(&trace->app_info, i);
-        sb_loss loss;
-        if (read_line(trace, sb_trace_text(trace, string), &loss))
-            sb_trace_add_loss(trace, &loss);
-        else
+        if (!sb_trace_add_loss_line(trace, sb_trace_text(trace, string)))
             *(sb_string *)sb_series_at(&trace->app_info, kept++) = string;
     }
     sb_series_publish(&trace->app_info, kept);

@@ -389,6 +389,8 @@ sb_memory_pool *sb_trace_add_pool(sb_trace *trace, sb_string name);
 sb_lock *sb_trace_add_lock(sb_trace *trace, uint32_t id);
 void sb_trace_add_message(sb_trace *trace, const sb_message *message);
 void sb_trace_add_loss(sb_trace *trace, const sb_loss *loss);
+/* The loss that a line about the application tells (trace_ledger.h); false: it tells none. */
+bool sb_trace_add_loss_line(sb_trace *trace, sb_slice line);
 /*
  * A line on what made the trace or changed it: tool, version, options. Kept among the lines about
  * the application, which files hold and viewers show.

@@ -183,6 +183,10 @@ static void everything_else_is_kept_in_every_protocol(void **state) {
         put(&of, (sb_wire_event){.kind = SB_WIRE_LOCK_OBTAIN, .id = 3, .time = 3820, .thread = 5});
         put(&of, (sb_wire_event){.kind = SB_WIRE_LOCK_RELEASE, .id = 3, .time = 3830});
         put(&of, (sb_wire_event){.kind = SB_WIRE_APP_INFO, .time = 1, .text = SB_SLICE("info")});
+        put(&of,
+            (sb_wire_event){.kind = SB_WIRE_APP_INFO,
+                            .time = 1,
+                            .text = SB_SLICE("strobe lost count=7 from=0 thread=5 cause=1 x")});
         sb_trace *trace = recover(&of, &report);
         const sb_message *message = sb_series_at(&trace->messages, 0);
         check_slice(text_of(trace, message->text), "hello");
@@ -204,6 +208,9 @@ static void everything_else_is_kept_in_every_protocol(void **state) {
         const sb_lock *lock = sb_series_at(&trace->locks, 0);
         assert_int_equal(sb_series_count(&lock->events), 3);
         assert_int_equal(sb_series_count(&trace->app_info), 1);
+        const sb_loss *loss = sb_series_at(&trace->losses, 0);
+        assert_int_equal(loss->count, 7);
+        assert_int_equal(loss->thread, sb_trace_thread(trace, 5));
         assert_int_equal(report.fault_count, 0);
         sb_trace_free(trace);
     }
