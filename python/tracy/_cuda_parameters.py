@@ -140,10 +140,10 @@ def describe_array(value: Any) -> Optional[Array]:
         return None  # most arguments end here
     owner = _owner_of(kind)
     if owner == "cupy" and hasattr(value, "data"):  # as below, without making a dictionary
-        name = str(value.dtype)
+        name = _name_of(value.dtype)
         return Array(value.data.ptr, scalar_of(name), name, value.data.device_id, owner, None)
     if hasattr(value, "data_ptr") and hasattr(value, "is_cuda"):
-        name = str(value.dtype).replace("torch.", "")
+        name = _name_of(value.dtype)
         device = value.device.index if value.is_cuda else None
         address = value.data_ptr() if value.is_cuda else -1
         return Array(address, scalar_of(name), name, device, "torch", None)
@@ -153,6 +153,12 @@ def describe_array(value: Any) -> Optional[Array]:
     text = interface["typestr"]
     scalar = Scalar(text[1], int(text[2:])) if text[1] in "iufb" else None
     return Array(interface["data"][0], scalar, str(getattr(value, "dtype", text)), None, owner, interface.get("stream"))
+
+
+@functools.lru_cache(maxsize=None)
+def _name_of(dtype: Any) -> str:
+    """Of a type of elements; putting it together takes NumPy longer than all the rest of a launch."""
+    return str(dtype).replace("torch.", "")
 
 
 @functools.lru_cache(maxsize=None)

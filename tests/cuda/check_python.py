@@ -214,6 +214,16 @@ CASES = {
         print(launches, "libraries")
         expect({"add": launches}, {"add": launches * WARPS, "row": launches * ROWS} if launches else {})
     """,
+    "losses": """
+        import torch
+        add = cuda.kernel(SOURCE, "add")
+        x = torch.zeros(1 << 22, device="cuda")
+        for _ in range(20):
+            add(x, 1.0, 1 << 22, grid=1056, block=THREADS)
+        cuda.flush()
+        check(cuda.counts().lost > 0, "nothing is lost: too much memory")
+        expect({"add": 20}, {"add": 20 * 1056 * 8, "row": 20 * (1 << 22) // 32})
+    """,
     "alone": """
         spin = cuda.kernel(SOURCE, "spin")
         for _ in range(5):
@@ -264,8 +274,9 @@ def export(strobe, trace, option):
 def run_case(strobe, name, script, arguments=()):
     with tempfile.TemporaryDirectory() as folder:
         partial = [] if name.startswith("whole") else ["-p"]
+        environment = dict(os.environ, **({"STROBE_CUDA_CHUNKS": "16"} if name == "losses" else {}))
         command = [sys.executable, "-m", "tracy", *partial, "-o", folder, str(script), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
         if done.returncode:
             return f"exit {done.returncode}: {done.stdout}{done.stderr}", done
         trace = Path(folder) / ".logs/tracy_profile_log_host.tracy"
@@ -273,6 +284,8 @@ def run_case(strobe, name, script, arguments=()):
         # Of the script alone: other functions may be called like a kernel.
         host = collections.Counter(row["name"] for row in export(strobe, trace, "-u")
                                    if Path(row["src_file"]).name == Path(script).name)
+        told = subprocess.run([strobe, "export", "--json", str(trace)], capture_output=True, text=True).stdout
+        losses = sum(loss["count"] for loss in json.loads(told).get("losses", []))
     if name not in CASES:
         zones = {"softmax": 327680, "largest": 327680, "sum": 327680, "write": 327680, "over block": 655360}
         wanted = {"zones": zones, "launches": {"softmax": 20}, "lost": 0, "unplaced": 0}
@@ -283,6 +296,8 @@ def run_case(strobe, name, script, arguments=()):
     missing = sum(wanted["zones"].values()) - sum(device.values())
     if missing != wanted["lost"] + wanted["unplaced"] or (missing == 0 and dict(device) != wanted["zones"]):
         return f"zones: {dict(device)}, not {wanted}", done
+    if losses != wanted["lost"]:
+        return f"{losses} losses are told of {wanted['lost']}", done
     if any(host[launch] != times for launch, times in wanted["launches"].items()):
         return f"launches: {[(launch, host[launch]) for launch in wanted['launches']]}, not {wanted['launches']}", done
     return None, done
