@@ -3,9 +3,11 @@
  * steps too coarsely for short zones; the host has its clock.
  *
  *   SM -> timer     Every owner of a chunk and every end of a zone carries both. From what one
- *                   reading of the pool brings, lines are fitted: one rate for all SMs, since they
- *                   are clocked together, and an offset for each, in windows of a millisecond or
- *                   more, since the rate changes with the load.
+ *                   reading of the pool brings, lines are fitted for each SM, in windows of 50 us
+ *                   (longer ones if there are too many): rates change with the load, and groups of
+ *                   SMs have clocks of their own, which differ by percents while they do. An SM
+ *                   that says too little in a window has the rate of all, times what it was off by
+ *                   before.
  *   timer -> host   A kernel and the host answer each other over mapped memory (cuda_sync.h); a
  *                   line goes through the middles of the quickest round trips.
  */
@@ -16,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CUDA_WINDOWS = 32 };
+/* Windows that have seen something, and places for them in a look. */
+enum { CUDA_WINDOWS = 256, CUDA_WINDOW_PLACES = 16384 };
 
 /* Sums over the anchors of an SM in a window, from its first anchor. */
 typedef struct cuda_window_sums {
@@ -32,17 +35,22 @@ typedef struct cuda_window_line {
     bool is_known;
     uint64_t clock; /* the point that the line goes through */
     double timer;   /* what it is behind the fit's origin */
+    double rate;    /* nanoseconds of a cycle */
 } cuda_window_line;
 
 typedef struct cuda_clock_fit {
     uint32_t sm_count;
     double nominal; /* nanoseconds of a cycle, where nothing is known */
-    double rate;    /* of the last window that told one; 0: none did */
+    double rate;    /* of all SMs, in the last window that told one; 0: none did */
     uint64_t origin;
-    uint64_t width;         /* of a window, ns */
+    uint64_t width;                       /* of a window, ns */
+    uint16_t windows[CUDA_WINDOW_PLACES]; /* by time: number + 1 of the window; 0: none */
+    uint32_t window_count;
     cuda_window_sums *sums; /* CUDA_WINDOWS x sm_count */
     cuda_window_line *lines;
-    double rates[CUDA_WINDOWS];
+    uint16_t *used;         /* per SM: the windows that have seen it by time, CUDA_WINDOWS each */
+    uint16_t *used_count;   /* per SM */
+    double *ratios;         /* per SM: its rate over that of all, when it last told one */
     cuda_window_line *last; /* per SM: of the fits before */
     uint64_t last_origin;
 } cuda_clock_fit;

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By how much clocks that are fitted anew may put something back. */
+#define LATE_NS 10000
+
 /* At one moment ends come first, then starts, the longest in front. */
 static int compare_events(const void *a, const void *b) {
     const cuda_event *left = a;
@@ -19,7 +22,7 @@ static int compare_events(const void *a, const void *b) {
 }
 
 static bool is_same_owner(const cuda_owner *a, const cuda_owner *b) {
-    return a->launch == b->launch && a->warp == b->warp &&
+    return a->launch == b->launch && a->program == b->program && a->warp == b->warp &&
            memcmp(a->block, b->block, sizeof a->block) == 0;
 }
 
@@ -44,9 +47,13 @@ static cuda_lane *add_lane(cuda_lanes *lanes) {
     return lane;
 }
 
-/* Can a zone lie inside the innermost open one of the lane? */
+/*
+ * Can a zone lie inside the innermost open one of the lane? Launches of a graph's replays have the
+ * same number, so one that is told late looks as if it were the same warp; its time tells.
+ */
 static bool has_room_inside(const cuda_lane *lane, const cuda_event *event) {
-    return lane->depth < CUDA_DEPTH_MAX && lane->open[lane->depth - 1].end >= event->end;
+    return lane->depth < CUDA_DEPTH_MAX && lane->open[lane->depth - 1].end >= event->end &&
+           event->time >= lane->last - LATE_NS;
 }
 
 /* The lane that a zone belongs into: inside those of its warp, else where nothing is open. */
@@ -105,6 +112,15 @@ static void end(cuda_lanes *lanes, const cuda_event *event, const cuda_lane_sink
     }
 }
 
+/* Data and the like: in the lane of the warp's open zones, if it has any. */
+static void note(cuda_lanes *lanes, const cuda_event *event, const cuda_lane_sink *sink) {
+    uint32_t lane = 0;
+    while (lane < lanes->count && (lanes->lanes[lane].depth == 0 ||
+                                   !is_same_owner(&lanes->lanes[lane].owner, &event->owner)))
+        lane++;
+    sink->note(sink->context, lane < lanes->count ? lane : 0, event);
+}
+
 void cuda_lanes_put(cuda_lanes *lanes, cuda_event *events, size_t count,
                     const cuda_lane_sink *sink) {
     if (count > 0)
@@ -114,5 +130,7 @@ void cuda_lanes_put(cuda_lanes *lanes, cuda_event *events, size_t count,
             begin(lanes, &events[i], sink);
         else if (events[i].kind == CUDA_END)
             end(lanes, &events[i], sink);
+        else if (sink->note != NULL)
+            note(lanes, &events[i], sink);
     }
 }

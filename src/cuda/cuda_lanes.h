@@ -37,12 +37,14 @@ typedef struct cuda_lanes {
 typedef struct cuda_lane_sink {
     uint32_t (*begin)(void *context, uint32_t lane, const cuda_event *event);
     void (*end)(void *context, uint32_t sm, uint32_t lane, int64_t time, uint32_t mark);
+    /* What is neither begin nor end of a zone; NULL: it is passed over. */
+    void (*note)(void *context, uint32_t lane, const cuda_event *event);
     void *context;
     uint32_t sm;
 } cuda_lane_sink;
 
 void cuda_lanes_free(cuda_lanes *lanes);
-/* Events of one SM, up to some moment; sorts them. Others than zones and spans are passed over. */
+/* Events of one SM, up to some moment; sorts them. */
 void cuda_lanes_put(cuda_lanes *lanes, cuda_event *events, size_t count,
                     const cuda_lane_sink *sink);
 

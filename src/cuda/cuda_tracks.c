@@ -119,7 +119,7 @@ static void end_zone(void *of, uint32_t sm, uint32_t lane, int64_t time, uint32_
 }
 
 cuda_lane_sink cuda_tracks_sink(cuda_context *context, uint32_t sm) {
-    return (cuda_lane_sink){begin_zone, end_zone, context, sm};
+    return (cuda_lane_sink){.begin = begin_zone, .end = end_zone, .context = context, .sm = sm};
 }
 
 void cuda_tracks_tell_losses(const cuda_context *context) {

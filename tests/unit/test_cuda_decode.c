@@ -201,6 +201,59 @@ static void clocks_of_sms_are_fitted(void **state) {
     cuda_fit_close(&fit);
 }
 
+/* Groups of SMs have clocks of their own: short launches over half a
+   millisecond, one SM of them seldom seen. */
+static void clocks_of_sms_may_differ(void **state) {
+    (void)state;
+    enum { SMS = 3, LAUNCH_NS = 12000, SPAN_NS = 600000 };
+    static const double mhz[SMS] = {1980, 1870, 1870};
+    cuda_clock_fit fit;
+    assert_true(cuda_fit_open(&fit, SMS, 1 / 1.98));
+    const uint64_t origin = UINT64_C(1800000000000000000);
+    cuda_fit_begin(&fit, origin, origin + SPAN_NS);
+    for (uint32_t sm = 0; sm < SMS; sm++)
+        for (uint64_t begin = 0; begin < SPAN_NS; begin += sm == 2 ? 3 * LAUNCH_NS : LAUNCH_NS)
+            for (uint64_t ns = begin; ns < begin + 1600; ns += 400)
+                cuda_fit_add(&fit, sm, (uint64_t)((double)ns * mhz[sm] / 1000),
+                             (origin + ns) / 32 * 32);
+    cuda_fit_finish(&fit);
+    for (uint32_t sm = 0; sm < SMS; sm++)
+        for (uint64_t ns = 800; ns < SPAN_NS; ns += 3 * LAUNCH_NS) {
+            int64_t time;
+            assert_true(cuda_fit_convert(&fit, sm, (uint64_t)((double)ns * mhz[sm] / 1000), &time));
+            const int64_t off = time - (int64_t)(origin + ns);
+            if (off < -80 || off > 80)
+                fail_msg("SM %u: off by %lld ns", sm, (long long)off);
+        }
+    cuda_fit_close(&fit);
+}
+
+/* A quarter of a second of launches: more windows than there is room for. */
+static void windows_that_are_too_many_are_joined(void **state) {
+    (void)state;
+    enum { SMS = 2, STEP_NS = 21001, SPAN_NS = 250000000 };
+    static const double mhz[SMS] = {1500, 1400};
+    cuda_clock_fit fit;
+    assert_true(cuda_fit_open(&fit, SMS, 1 / 1.5));
+    const uint64_t origin = UINT64_C(1800000000000000000);
+    cuda_fit_begin(&fit, origin, origin + SPAN_NS);
+    for (uint64_t ns = 0; ns < SPAN_NS; ns += STEP_NS)
+        for (uint32_t sm = 0; sm < SMS; sm++)
+            cuda_fit_add(&fit, sm, (uint64_t)((double)ns * mhz[sm] / 1000),
+                         (origin + ns) / 32 * 32);
+    cuda_fit_finish(&fit);
+    assert_true(fit.window_count > CUDA_WINDOWS / 2 - 2 && fit.window_count <= CUDA_WINDOWS);
+    for (uint64_t ns = 0; ns < SPAN_NS; ns += 77777)
+        for (uint32_t sm = 0; sm < SMS; sm++) {
+            int64_t time;
+            assert_true(cuda_fit_convert(&fit, sm, (uint64_t)((double)ns * mhz[sm] / 1000), &time));
+            const int64_t off = time - (int64_t)(origin + ns);
+            if (off < -40 || off > 40)
+                fail_msg("SM %u: off by %lld ns", sm, (long long)off);
+        }
+    cuda_fit_close(&fit);
+}
+
 static void a_short_launch_keeps_the_known_rate(void **state) {
     (void)state;
     cuda_clock_fit fit;
@@ -274,7 +327,7 @@ static void put_zone(collected *all, uint32_t warp, uint64_t record, int64_t beg
 
 static void put_lanes(cuda_lanes *lanes, collected *all, const char *expected) {
     told_lane told = {""};
-    const cuda_lane_sink sink = {tell_begin, tell_end, &told, 6};
+    const cuda_lane_sink sink = {.begin = tell_begin, .end = tell_end, .context = &told, .sm = 6};
     cuda_lanes_put(lanes, all->events, all->count, &sink);
     assert_string_equal(told.text, expected);
     all->count = 0;
@@ -331,6 +384,19 @@ static void paths_that_overlap_lie_side_by_side(void **state) {
     cuda_lanes_free(&lanes);
 }
 
+/* A graph's replays have the same launch, block and warp; an earlier one may be told later. */
+static void replays_are_told_apart_by_time(void **state) {
+    (void)state;
+    cuda_lanes lanes = {0};
+    collected all = {.count = 0};
+    put_zone(&all, 0, 1, 200000, CUDA_FOREVER);
+    put_lanes(&lanes, &all, "0+1@200000 ");
+    put_zone(&all, 0, 2, 100000, 100500);
+    put_zone(&all, 0, 3, 199990, 200500);
+    put_lanes(&lanes, &all, "1+2@100000 1-2@100500 0+3@200000 0-3@200500 ");
+    cuda_lanes_free(&lanes);
+}
+
 static void times_in_a_lane_never_go_back(void **state) {
     (void)state;
     cuda_lanes lanes = {0};
@@ -383,11 +449,14 @@ int main(void) {
         cmocka_unit_test(several_warps_share_a_chunk),
         cmocka_unit_test(a_full_chunk_is_complete_when_all_have_ended),
         cmocka_unit_test(clocks_of_sms_are_fitted),
+        cmocka_unit_test(clocks_of_sms_may_differ),
+        cmocka_unit_test(windows_that_are_too_many_are_joined),
         cmocka_unit_test(a_short_launch_keeps_the_known_rate),
         cmocka_unit_test(the_host_is_found_by_round_trips),
         cmocka_unit_test(zones_of_a_warp_nest_in_its_lane),
         cmocka_unit_test(open_zones_wait_for_their_end),
         cmocka_unit_test(paths_that_overlap_lie_side_by_side),
+        cmocka_unit_test(replays_are_told_apart_by_time),
         cmocka_unit_test(times_in_a_lane_never_go_back),
         cmocka_unit_test(variables_are_understood),
         cmocka_unit_test(without_a_gpu_one_sentence_says_so),
