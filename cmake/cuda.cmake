@@ -1,6 +1,6 @@
 # libstrobe_cuda, the library for programs with zones in CUDA kernels. Built without CUDA: the driver
-# and the run-time compiler are loaded where they are. It exports what strobe/cuda_host.h and
-# strobe/error.h declare and nothing else.
+# and the run-time compiler are loaded where they are. It exports what strobe/cuda_host.h,
+# strobe/cuda_gpu.h and strobe/error.h declare and nothing else.
 
 # Headers for kernels travel inside the library.
 set(STROBE_CUDA_FILES

@@ -212,7 +212,7 @@ static sb_status attach_current(const cuda_driver *driver, sb_error *error) {
 }
 
 /* Where no context is current, that of the first GPU becomes it. */
-static sb_status ensure_context(const cuda_driver *driver, sb_error *error) {
+sb_status cuda_ensure_context(const cuda_driver *driver, sb_error *error) {
     cuda_context_handle handle = NULL;
     cuda_device device;
     const char *what = "a context on the first GPU";
@@ -227,7 +227,7 @@ sb_status sb_cuda_attach(sb_error *error) {
     const cuda_driver *driver = NULL;
     SB_TRY(cuda_driver_load(&driver, error));
     cuda_tracks_prepare();
-    SB_TRY(ensure_context(driver, error));
+    SB_TRY(cuda_ensure_context(driver, error));
     return attach_current(driver, error);
 }
 
@@ -339,16 +339,22 @@ double sb_cuda_error_ns(void) {
     return most;
 }
 
-sb_status sb_cuda_set_program(void *stream, uint32_t program, sb_error *error) {
+sb_status cuda_current_context(cuda_context **context, sb_error *error) {
     const cuda_driver *driver = NULL;
-    cuda_context *context = NULL;
     SB_TRY(sb_cuda_attach(error));
     SB_TRY(cuda_driver_load(&driver, error));
     pthread_mutex_lock(&all.lock);
-    const sb_status status = find_or_open(driver, &context, error);
+    const sb_status status = find_or_open(driver, context, error);
     pthread_mutex_unlock(&all.lock);
+    return status;
+}
+
+sb_status sb_cuda_set_program(void *stream, uint32_t program, sb_error *error) {
+    cuda_context *context = NULL;
+    const sb_status status = cuda_current_context(&context, error);
     if (context == NULL)
         return status;
+    const cuda_driver *driver = context->driver;
     return cuda_check(driver, driver->stream_write(stream, context->pool.control, program, 0),
                       "launches cannot be given a number", error);
 }

@@ -43,6 +43,7 @@ struct sb_cuda_module {
     cuda_module_handle handle;
     const cuda_driver *driver;
     sb_cuda_kernel *kernels;
+    bool has_zones;
 };
 
 /* ---- the compiler ---- */
@@ -169,7 +170,7 @@ static sb_status architecture_of(char *text, size_t size, sb_error *error) {
 static sb_status load_module(sb_cuda_module *module, const char *code, sb_error *error) {
     SB_TRY(cuda_check(module->driver, module->driver->module_load(&module->handle, code),
                       "a module cannot be loaded", error));
-    return sb_cuda_attach_module(module->handle, error);
+    return module->has_zones ? sb_cuda_attach_module(module->handle, error) : SB_OK;
 }
 
 sb_status sb_cuda_build(const sb_cuda_build_options *options, sb_cuda_module **module,
@@ -178,14 +179,15 @@ sb_status sb_cuda_build(const sb_cuda_build_options *options, sb_cuda_module **m
     const nvrtc *compiler = NULL;
     char architecture[64];
     char *code = NULL;
-    SB_TRY(sb_cuda_attach(error));
     SB_TRY(cuda_driver_load(&driver, error));
+    SB_TRY(options->without_zones ? cuda_ensure_context(driver, error) : sb_cuda_attach(error));
     SB_TRY(load_compiler(&compiler, error));
     SB_TRY(architecture_of(architecture, sizeof architecture, error));
     sb_cuda_module *made = calloc(1, sizeof *made);
     if (made == NULL)
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for a module");
     made->driver = driver;
+    made->has_zones = !options->without_zones;
     sb_status status = compile(compiler, options, architecture, &code, error);
     if (status == SB_OK)
         status = load_module(made, code, error);
@@ -208,7 +210,8 @@ void sb_cuda_unload(sb_cuda_module *module) {
         free(kernel);
     }
     if (module->handle != NULL) {
-        sb_cuda_detach_module(module->handle);
+        if (module->has_zones)
+            sb_cuda_detach_module(module->handle);
         (void)module->driver->module_unload(module->handle);
     }
     free(module);
@@ -234,6 +237,10 @@ sb_status sb_cuda_find(sb_cuda_module *module, const char *name, sb_cuda_kernel 
     module->kernels = made;
     *kernel = made;
     return SB_OK;
+}
+
+cuda_function cuda_kernel_function(const sb_cuda_kernel *kernel) {
+    return kernel->function;
 }
 
 sb_cuda_kernel_size sb_cuda_kernel_describe(const sb_cuda_kernel *kernel) {
@@ -285,8 +292,8 @@ sb_status sb_cuda_describe(sb_cuda_gpu *gpu, sb_error *error) {
     cuda_device device;
     size_t bytes = 0;
     *gpu = (sb_cuda_gpu){0};
-    SB_TRY(sb_cuda_attach(error));
     SB_TRY(cuda_driver_load(&driver, error));
+    SB_TRY(cuda_ensure_context(driver, error));
     SB_TRY(cuda_check(driver, driver->context_device(&device), "the GPU cannot be asked", error));
     SB_TRY(cuda_check(driver, driver->device_name(gpu->name, sizeof gpu->name, device),
                       "the GPU cannot be asked", error));
@@ -305,8 +312,8 @@ sb_status sb_cuda_describe(sb_cuda_gpu *gpu, sb_error *error) {
 sb_status sb_cuda_allocate(size_t size, uint64_t *address, sb_error *error) {
     const cuda_driver *driver = NULL;
     cuda_address made = 0;
-    SB_TRY(sb_cuda_attach(error));
     SB_TRY(cuda_driver_load(&driver, error));
+    SB_TRY(cuda_ensure_context(driver, error));
     SB_TRY(cuda_check(driver, driver->allocate(&made, size), "memory of the GPU", error));
     *address = made;
     return SB_OK;

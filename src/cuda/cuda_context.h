@@ -1,8 +1,8 @@
 /*
  * cuda: zones of kernels on NVIDIA GPUs, from the GPU's memory into the recording of the program.
  *
- * Its interface is include/strobe/cuda_host.h; kernels include include/strobe/cuda.h. This header
- * is what its own files share:
+ * Its interface is include/strobe/cuda_host.h and cuda_gpu.h; kernels include
+ * include/strobe/cuda.h. This header is what its own files share:
  *
  *   cuda_driver.c    the CUDA driver, loaded at run time
  *   cuda_pool.c      chunks on the GPU: reading them, giving them back
@@ -18,6 +18,9 @@
  *   cuda_attach.c    contexts of the process, the thread that looks, the interface
  *   cuda_options.c   variables
  *   cuda_build.c     kernels from source, with NVRTC
+ *   cuda_gpu.c       which GPU is used
+ *   cuda_graph.c     launches that are replayed
+ *   cuda_observe.c   zones for others than the recording
  *
  * We live in somebody else's process: no base/memory.h, no log, no exit. What cannot be had is
  * counted or said once.
@@ -111,6 +114,15 @@ void cuda_context_remove_module(cuda_context *context, const void *key);
 /* Marks forgotten chunks, if nobody is at it; true: wait for all that was launched, then say so. */
 bool cuda_context_begin_reclaim(cuda_context *context);
 uint64_t cuda_context_missed(cuda_context *context);
+
+/* ---- contexts of the process ---- */
+
+/* Where no context is current, that of the first GPU becomes it. */
+sb_status cuda_ensure_context(const cuda_driver *driver, sb_error *error);
+/* The one that is current, attached if it was not; *context stays NULL where that fails. */
+sb_status cuda_current_context(cuda_context **context, sb_error *error);
+/* What the driver calls a kernel. */
+cuda_function cuda_kernel_function(const sb_cuda_kernel *kernel);
 
 /* ---- where it goes ---- */
 

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "cuda/cuda_context.h"
+#include "cuda/cuda_observe.h"
 
 /* Kernels that run write while we look. What is older than this was written before. */
 #define SETTLED_NS 200000
@@ -74,11 +75,11 @@ static void tell_chunk(cuda_context *context, uint32_t number, int64_t until, bo
 static void tell_sm(cuda_context *context, uint32_t sm, const uint32_t *chunks, size_t count,
                     int64_t until) {
     context->event_count = 0;
-    context->is_recorded = cuda_tracks_is_recording();
+    context->is_recorded = cuda_tracks_is_recording() || cuda_is_observed();
     for (size_t i = 0; i < count; i++)
         tell_chunk(context, chunks[i], until,
                    context->is_dead || context->pool.chunks[chunks[i]].is_forgotten);
-    const cuda_lane_sink sink = cuda_tracks_sink(context, sm);
+    const cuda_lane_sink sink = cuda_observed_sink(context, sm);
     cuda_lanes_put(&context->lanes[sm], context->events, context->event_count, &sink);
 }
 

@@ -1,0 +1,92 @@
+/*
+ * Which GPU is used, and what is asked of it beside zones.
+ */
+#include <strobe/cuda_gpu.h>
+
+#include <dlfcn.h>
+
+#include "base/base.h"
+#include "cuda/cuda_context.h"
+
+sb_status sb_cuda_gpu_count(uint32_t *count, sb_error *error) {
+    const cuda_driver *driver = NULL;
+    int found = 0;
+    SB_TRY(cuda_driver_load(&driver, error));
+    SB_TRY(cuda_check(driver, driver->device_count(&found), "GPUs cannot be counted", error));
+    *count = (uint32_t)found;
+    return SB_OK;
+}
+
+/* A primary context is kept once for each GPU, not once for each call. */
+static sb_status retain(const cuda_driver *driver, uint32_t gpu, cuda_context_handle *context,
+                        sb_error *error) {
+    enum { GPUS_MOST = 64 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static cuda_context_handle kept[GPUS_MOST];
+    cuda_device device;
+    const char *what = "a context on the GPU";
+    if (gpu >= GPUS_MOST)
+        SB_FAIL(error, SB_ERR_LIMIT, "at most %d GPUs can be used", GPUS_MOST);
+    pthread_mutex_lock(&lock);
+    sb_status status = SB_OK;
+    if (kept[gpu] == NULL) {
+        status = cuda_check(driver, driver->device_get(&device, (int)gpu), what, error);
+        if (status == SB_OK)
+            status = cuda_check(driver, driver->primary_retain(&kept[gpu], device), what, error);
+    }
+    *context = kept[gpu];
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+sb_status sb_cuda_use(uint32_t gpu, sb_error *error) {
+    const cuda_driver *driver = NULL;
+    cuda_context_handle context = NULL;
+    uint32_t count = 0;
+    SB_TRY(sb_cuda_gpu_count(&count, error));
+    if (gpu >= count)
+        SB_FAIL(error, SB_ERR_NOT_FOUND, "there is no GPU %u; the CUDA driver shows %u", gpu,
+                count);
+    SB_TRY(cuda_driver_load(&driver, error));
+    SB_TRY(retain(driver, gpu, &context, error));
+    return cuda_check(driver, driver->context_set(context), "a context on the GPU", error);
+}
+
+sb_status sb_cuda_wait(sb_error *error) {
+    const cuda_driver *driver = NULL;
+    SB_TRY(cuda_driver_load(&driver, error));
+    return cuda_check(driver, driver->context_wait(), "kernels failed", error);
+}
+
+sb_status sb_cuda_timer_now(int64_t *timer_ns, sb_error *error) {
+    cuda_context *context = NULL;
+    const sb_status status = cuda_current_context(&context, error);
+    if (context == NULL)
+        return status;
+    pthread_mutex_lock(&context->lock);
+    const bool is_known = cuda_sync_is_known(&context->sync);
+    *timer_ns = is_known ? cuda_sync_timer(&context->sync.line, sb_clock_ns()) : 0;
+    pthread_mutex_unlock(&context->lock);
+    if (!is_known)
+        SB_FAIL(error, SB_ERR_DEVICE, "the GPU does not answer when it is asked for its time");
+    return SB_OK;
+}
+
+typedef int (*parameter_info)(cuda_function function, size_t index, size_t *offset, size_t *size);
+
+/* Not every driver has it, and only a check depends on it. */
+static parameter_info find_parameter_info(void) {
+    static const cuda_symbol symbol = {"cuFuncGetParamInfo", 0};
+    parameter_info found = NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    return library != NULL && cuda_find_symbols(library, &symbol, 1, &found) == NULL ? found : NULL;
+}
+
+size_t sb_cuda_kernel_parameter(const sb_cuda_kernel *kernel, size_t index) {
+    const parameter_info info = find_parameter_info();
+    size_t offset = 0;
+    size_t size = 0;
+    if (info == NULL)
+        return 0;
+    return info(cuda_kernel_function(kernel), index, &offset, &size) == 0 ? size : SIZE_MAX;
+}
