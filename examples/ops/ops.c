@@ -227,13 +227,19 @@ static sb_status add_parts(sb_program *program, const pipeline *line, const work
 
 /* ---- telling the profiler, building, running ---- */
 
+static ops_operand operand_of(const ops_tensor *tensor) {
+    if (tensor == NULL)
+        return (ops_operand){0};
+    return (ops_operand){tensor->rows, tensor->columns, "INT32", OPS_TILE};
+}
+
 static ops_description describe(const pipeline *line, const work *all, const sb_program *program,
                                 const uint32_t kernels[3]) {
     return (ops_description){
         .code = line->code,
-        .inputs = {line->op->a, line->op->b},
+        .inputs = {operand_of(line->op->a), operand_of(line->op->b)},
         .input_count = line->op->b == NULL ? 1 : 2,
-        .output = line->op->out,
+        .output = operand_of(line->op->out),
         .attributes = {line->attribute},
         .attribute_count = line->attribute.name == NULL ? 0 : 1,
         .core_count = all->core_count,
@@ -275,7 +281,7 @@ static sb_status run_pipeline(ops_context *ops, const pipeline *line, sb_error *
 /* ---- operations ---- */
 
 static uint32_t address(const ops_tensor *tensor) {
-    return tensor != NULL ? sb_buffer_address(tensor->buffer) : 0;
+    return tensor != NULL ? (uint32_t)sb_buffer_address(tensor->buffer) : 0;
 }
 
 static sb_status refuse(sb_error *error, const char *what, const ops_tensor *a,
@@ -538,9 +544,9 @@ static sb_status start_gather(ops_context *ops, const operands *given, const gat
         status = build_and_enqueue(program, error);
     const ops_description description = {
         .code = "AllGatherDeviceOperation",
-        .inputs = {given->a},
+        .inputs = {operand_of(given->a)},
         .input_count = 1,
-        .output = given->out,
+        .output = operand_of(given->out),
         .core_count = all.core_count,
         .program = program,
         .kernels = {{"gather_send.c", SB_BRISC, kernels[0]},
@@ -566,16 +572,4 @@ sb_status ops_all_gather(ops_context ops[2], const ops_tensor a[2], const ops_te
     const gather shares[2] = {{0, counts[0], counts[1]}, {counts[0], 0, counts[0]}};
     const sb_status status = start_gather(&ops[0], &given[0], &shares[0], error);
     return status != SB_OK ? status : start_gather(&ops[1], &given[1], &shares[1], error);
-}
-
-/* ---- signposts ---- */
-
-void ops_signpost(const char *header, const char *message) {
-    char text[1024];
-    const int size = message == NULL
-                         ? snprintf(text, sizeof text, "`TT_SIGNPOST: %s`", header)
-                         : snprintf(text, sizeof text, "`TT_SIGNPOST: %s\n%s`", header, message);
-    if (size > 0)
-        sb_message(SB_SEVERITY_INFO, 0, 0, text,
-                   (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 }

@@ -54,9 +54,6 @@ void ops_tensor_destroy(ops_tensor *tensor);
 sb_status ops_tensor_write(ops_tensor *tensor, const int32_t *values, sb_error *error);
 sb_status ops_tensor_read(ops_tensor *tensor, int32_t *values, sb_error *error);
 
-/* A row of its own in reports, and a message in traces. message may be NULL. */
-void ops_signpost(const char *header, const char *message);
-
 /* Where the kernels' sources are; else where they were when this was built. Not copied. */
 void ops_set_kernel_folder(const char *folder);
 

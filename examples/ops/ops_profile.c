@@ -76,20 +76,20 @@ static void put_string(text *to, const char *key, const char *value) {
 
 /* ---- a description as JSON, keys in order ---- */
 
-static void put_size(text *to, const char *key, uint32_t size) {
+static void put_size(text *to, const char *key, uint32_t size, uint32_t tile) {
     char value[32];
-    snprintf(value, sizeof value, "%u[%u]", (size + OPS_TILE - 1) / OPS_TILE * OPS_TILE, size);
+    snprintf(value, sizeof value, "%u[%u]", (size + tile - 1) / tile * tile, size);
     put_string(to, key, value);
 }
 
-static void put_tensor(text *to, const ops_tensor *tensor, uint32_t device) {
+static void put_tensor(text *to, const ops_operand *tensor, uint32_t device) {
     put_open(to, NULL, '{');
-    put_string(to, "dtype", "INT32");
-    put_string(to, "layout", "TILE");
+    put_string(to, "dtype", tensor->dtype);
+    put_string(to, "layout", tensor->tile > 1 ? "TILE" : "ROW_MAJOR");
     put_open(to, "shape", '{');
     put_string(to, "W", "1[1]");
-    put_size(to, "X", tensor->columns);
-    put_size(to, "Y", tensor->rows);
+    put_size(to, "X", tensor->columns, tensor->tile);
+    put_size(to, "Y", tensor->rows, tensor->tile);
     put_string(to, "Z", "1[1]");
     put_close(to, '}');
     put_open(to, "storage_type", '{');
@@ -114,7 +114,7 @@ static void put_kernels(text *to, const char *key, const ops_description *op, bo
             continue;
         put_open(to, NULL, '{');
         if (compute)
-            put_string(to, "math_fidelity", "HiFi4"); /* whole words, nothing is rounded */
+            put_string(to, "math_fidelity", "HiFi4"); /* no product is rounded */
         put_string(to, "name", sb_program_kernel_size(op->program, kernel->number).name);
         put_string(to, "source", kernel->source);
         put_close(to, '}');
@@ -159,7 +159,7 @@ static void put_description(text *to, const ops_description *op, const ops_call 
     put_number(to, "global_call_count", call->id);
     put_open(to, "input_tensors", '[');
     for (size_t i = 0; i < op->input_count; i++)
-        put_tensor(to, op->inputs[i], call->device);
+        put_tensor(to, &op->inputs[i], call->device);
     put_close(to, ']');
     put_open(to, "kernel_info", '{');
     put_kernels(to, "compute_kernels", op, true);
@@ -172,7 +172,7 @@ static void put_description(text *to, const ops_description *op, const ops_call 
     put_open(to, "optional_input_tensors", '[');
     put_close(to, ']');
     put_open(to, "output_tensors", '[');
-    put_tensor(to, op->output, call->device);
+    put_tensor(to, &op->output, call->device);
     put_close(to, ']');
     begin_member(to, "program_cache_hit");
     put(to, "false"); /* programs are made anew for each call; only their kernels are kept */
@@ -188,9 +188,10 @@ static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t size) {
     return hash;
 }
 
-static uint64_t add_tensor_to_hash(uint64_t hash, const ops_tensor *tensor) {
+static uint64_t add_tensor_to_hash(uint64_t hash, const ops_operand *tensor) {
     const uint32_t shape[] = {tensor->rows, tensor->columns};
-    return add_to_hash(hash, shape, sizeof shape);
+    return add_to_hash(add_to_hash(hash, shape, sizeof shape), tensor->dtype,
+                       strlen(tensor->dtype));
 }
 
 /* What makes two calls run the same program: operation, attributes, shapes, cores. */
@@ -199,8 +200,8 @@ static uint64_t hash_of(const ops_description *op) {
     for (size_t i = 0; i < op->attribute_count; i++)
         hash = add_to_hash(hash, op->attributes[i].value, strlen(op->attributes[i].value) + 1);
     for (size_t i = 0; i < op->input_count; i++)
-        hash = add_tensor_to_hash(hash, op->inputs[i]);
-    hash = add_tensor_to_hash(hash, op->output);
+        hash = add_tensor_to_hash(hash, &op->inputs[i]);
+    hash = add_tensor_to_hash(hash, &op->output);
     return add_to_hash(hash, &op->core_count, sizeof op->core_count);
 }
 
@@ -281,4 +282,17 @@ void ops_call_end(ops_call *call, const ops_description *description) {
         tell(call, description);
     }
     sb_zone_end(call->zone);
+}
+
+/* ---- signposts ---- */
+
+void ops_signpost(const char *header, const char *message) {
+    char signpost[1024];
+    const int size =
+        message == NULL
+            ? snprintf(signpost, sizeof signpost, "`TT_SIGNPOST: %s`", header)
+            : snprintf(signpost, sizeof signpost, "`TT_SIGNPOST: %s\n%s`", header, message);
+    if (size > 0)
+        sb_message(SB_SEVERITY_INFO, 0, 0, signpost,
+                   (size_t)size < sizeof signpost ? (size_t)size : sizeof signpost - 1);
 }

@@ -14,6 +14,7 @@
 #include <strobe/device.h>
 
 #include "ops.h"
+#include "ops_profile.h"
 
 #define VOCABULARY 64u
 
