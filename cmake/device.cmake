@@ -9,6 +9,7 @@ set_target_properties(strobe_device_shared PROPERTIES OUTPUT_NAME strobe_device 
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
 # What it records goes through the libstrobe that the program has too, never a second one inside it.
 target_link_libraries(strobe_device_shared PRIVATE $<BUILD_INTERFACE:strobe_base> strobe_shared
+  strobe_cuda_shared
   m Threads::Threads ${CMAKE_DL_LIBS})
 target_include_directories(strobe_device_shared INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

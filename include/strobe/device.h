@@ -21,7 +21,20 @@
  *     sb_mesh_close(mesh);
  *
  * Names: `emu` is the built-in emulator, `emu:rows=8,cols=8,chips=2,time=count` one with options
- * (docs/device.md lists them), `ttsim:PATH` the vendor's simulator.
+ * (docs/device.md lists them), `ttsim:PATH` the vendor's simulator, `cuda` the first NVIDIA GPU,
+ * `cuda:gpus=4` the first four.
+ *
+ * On a GPU a core is an SM. Kernels are CUDA source, have a shape and parameters of any type, and
+ * are placed by the GPU itself:
+ *
+ *     sb_program_add_kernel(program, &(sb_kernel_options){.path = "scale.cu", .function = "scale",
+ *         .grid = {128}, .block = {256}}, &kernel, &error);
+ *     const uint64_t values = sb_buffer_address(buffer);
+ *     sb_program_set_parameters(program, kernel, (sb_parameter[]){SB_PARAMETER(values),
+ *         SB_PARAMETER(count)}, 2, &error);
+ *
+ * What a GPU does not have (five processors, L1 of a core, circular buffers, semaphores, banks of
+ * DRAM) is refused with a sentence; docs/device.md has the list.
  *
  * Whoever creates, destroys: buffers, programs and traces before the mesh. Functions that can fail
  * return a status and fill *error (which may be NULL) with one sentence. A mesh and all that
@@ -59,17 +72,20 @@ uint32_t sb_mesh_device_count(const sb_mesh *mesh);
 sb_device *sb_mesh_device(sb_mesh *mesh, uint32_t index);
 
 typedef struct sb_device_info {
-    const char *backend;    /* "emu", "ttsim" */
-    const char *time_model; /* "modelled" or "count": what clocks mean */
+    const char *backend;    /* "emu", "ttsim", "cuda" */
+    const char *time_model; /* "modelled", "count" or "measured": what clocks mean */
     uint32_t index;         /* within the mesh */
     uint32_t columns;
     uint32_t rows;
     uint32_t dram_banks;
-    uint32_t clock_mhz; /* what a clock stands for */
+    uint32_t clock_mhz;       /* what a clock stands for */
+    uint32_t cores;           /* columns x rows, or fewer: the last row of a GPU may be short */
+    const char *architecture; /* as logs call it: "wormhole_b0", "h200" */
+    const char *name;         /* "NVIDIA H200"; else as architecture */
 } sb_device_info;
 
 const sb_device_info *sb_device_describe(const sb_device *device);
-/* Clocks that have passed. Time passes only while something is waited for. */
+/* Clocks that have passed. Time passes only while something is waited for, except on a GPU. */
 uint64_t sb_device_clock(const sb_device *device);
 /* Instructions that all processors have executed; 0 where nobody counts them. */
 uint64_t sb_device_instructions(const sb_device *device);
@@ -117,7 +133,7 @@ typedef struct sb_buffer_options {
     sb_memory memory;
     sb_layout layout;
     size_t size;         /* bytes; the last page may be part of one */
-    uint32_t page_size;  /* a multiple of 32 */
+    uint32_t page_size;  /* a multiple of 32; on a GPU it means nothing */
     sb_core_range cores; /* of a sharded buffer, row by row */
 } sb_buffer_options;
 
@@ -125,8 +141,11 @@ typedef struct sb_buffer_options {
 sb_status sb_buffer_create(sb_device *device, const sb_buffer_options *options, sb_buffer **buffer,
                            sb_error *error);
 void sb_buffer_destroy(sb_buffer *buffer);
-/* Where it begins in every bank or core: what a kernel's `interleaved` wants as its base. */
-uint32_t sb_buffer_address(const sb_buffer *buffer);
+/*
+ * Where it begins in every bank or core (32 bits): what a kernel's `interleaved` wants as its base.
+ * On a GPU the pointer to it.
+ */
+uint64_t sb_buffer_address(const sb_buffer *buffer);
 size_t sb_buffer_size(const sb_buffer *buffer);
 uint32_t sb_buffer_page_size(const sb_buffer *buffer);
 sb_status sb_buffer_write(sb_buffer *buffer, size_t offset, const void *data, size_t size,
@@ -146,8 +165,8 @@ typedef struct sb_define {
 
 /* One of path, source and elf says what the kernel is. */
 typedef struct sb_kernel_options {
-    const char *path;    /* a C file */
-    const char *source;  /* C text; name says what messages call it */
+    const char *path;    /* a C file; for a GPU a CUDA file */
+    const char *source;  /* its text; name says what messages call it */
     const char *elf;     /* a file that is already built */
     const char *name;    /* NULL: from the file */
     const char *include; /* a folder for #include, or NULL */
@@ -155,6 +174,11 @@ typedef struct sb_kernel_options {
     sb_core_range cores;
     const sb_define *defines; /* macros */
     size_t define_count;
+    /* For a GPU, in place of processor and cores; a size of 0 stands for 1. */
+    const char *function;  /* which __global__ function, extern "C"; NULL: kernel_main */
+    uint32_t grid[3];      /* blocks */
+    uint32_t block[3];     /* threads of each */
+    uint32_t shared_bytes; /* dynamic shared memory of each */
 } sb_kernel_options;
 
 /* *number is the kernel's number within the program. Sources are built at the first enqueue. */
@@ -178,6 +202,20 @@ sb_status sb_program_add_semaphore(sb_program *program, sb_core_range cores, uin
 /* Run-time arguments of a kernel on one core; they hold until they are set again. */
 sb_status sb_program_set_args(sb_program *program, uint32_t number, sb_core core,
                               const uint32_t *args, size_t count, sb_error *error);
+
+/* The value of a parameter of a GPU's kernel. */
+typedef struct sb_parameter {
+    const void *value;
+    size_t size;
+} sb_parameter;
+
+#define SB_PARAMETER(variable) \
+    { &(variable), sizeof(variable) }
+
+/* Parameters of a GPU's kernel, in their order; more than are given are 0. Copied; they hold until
+   they are set again. */
+sb_status sb_program_set_parameters(sb_program *program, uint32_t number,
+                                    const sb_parameter *parameters, size_t count, sb_error *error);
 /* What the launch is called in recordings; assigned in order (1, 2, ...) where it is not set. */
 void sb_program_set_id(sb_program *program, uint32_t id);
 
@@ -191,6 +229,9 @@ typedef struct sb_kernel_size {
     uint32_t local_bytes; /* data in local memory */
     uint32_t stack_room;  /* that are left of it for the stack */
     uint32_t stack_bytes; /* deepest stack seen on any core; 0 unless the watcher measures it */
+    /* Of a GPU's kernel, where local_bytes is what each thread has; all else is 0. */
+    uint32_t registers;    /* of a thread */
+    uint32_t shared_bytes; /* of a block, without dynamic shared memory */
 } sb_kernel_size;
 
 uint32_t sb_program_kernel_count(const sb_program *program);
@@ -233,7 +274,7 @@ typedef struct sb_profiler_costs {
 
 bool sb_profiler_is_on(const sb_device *device);
 sb_profiler_costs sb_profiler_cost(const sb_device *device);
-/* So far, of one processor. */
+/* So far, of one processor; on a GPU SB_BRISC stands for all warps of the SM. */
 sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core, sb_processor processor);
 /*
  * How certain the times of zones are on the machine's clock: plus or minus so many nanoseconds.

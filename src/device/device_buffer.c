@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "device/device_gpu.h"
 #include "device/device_mesh.h"
 #include "device/device_profiler.h"
 
@@ -8,7 +9,7 @@ struct sb_buffer {
     sb_buffer_options options;
     uint32_t page_count;
     uint32_t pages_each; /* pages that one bank or core holds, at most */
-    uint32_t address;
+    uint64_t address;
 };
 
 /* ---- creation ---- */
@@ -48,8 +49,27 @@ static sb_status check_options(const sb_device *device, const sb_buffer_options 
     return SB_OK;
 }
 
+static sb_buffer *make_buffer(const sb_buffer *made) {
+    sb_buffer *created = sb_alloc(sizeof *created);
+    *created = *made;
+    device_profiler_allocated(made->device, made->options.memory, made->address,
+                              made->options.size);
+    return created;
+}
+
+/* Linear: pages mean nothing there. */
+static sb_status create_on_gpu(sb_device *device, const sb_buffer_options *options,
+                               sb_buffer **buffer, sb_error *error) {
+    uint64_t address = 0;
+    SB_TRY(device_gpu_allocate(device, options, &address, error));
+    *buffer = make_buffer(&(sb_buffer){.device = device, .options = *options, .address = address});
+    return SB_OK;
+}
+
 sb_status sb_buffer_create(sb_device *device, const sb_buffer_options *options, sb_buffer **buffer,
                            sb_error *error) {
+    if (device_is_gpu(device))
+        return create_on_gpu(device, options, buffer, error);
     SB_TRY(check_options(device, options, error));
     const uint32_t pages =
         (uint32_t)((options->size + options->page_size - 1) / options->page_size);
@@ -60,14 +80,11 @@ sb_status sb_buffer_create(sb_device *device, const sb_buffer_options *options, 
     SB_TRY(device_memory_take(is_dram ? &device->dram : &device->l1,
                               (uint64_t)each * options->page_size, !is_dram,
                               is_dram ? 0 : device_circular_end(device), &address, error));
-    sb_buffer *created = sb_alloc(sizeof *created);
-    *created = (sb_buffer){.device = device,
-                           .options = *options,
-                           .page_count = pages,
-                           .pages_each = each,
-                           .address = address};
-    device_profiler_allocated(device, options->memory, address, options->size);
-    *buffer = created;
+    *buffer = make_buffer(&(sb_buffer){.device = device,
+                                       .options = *options,
+                                       .page_count = pages,
+                                       .pages_each = each,
+                                       .address = address});
     return SB_OK;
 }
 
@@ -77,12 +94,15 @@ void sb_buffer_destroy(sb_buffer *buffer) {
     device_memory *memory =
         buffer->options.memory == SB_DRAM ? &buffer->device->dram : &buffer->device->l1;
     device_profiler_freed(buffer->device, buffer->options.memory, buffer->address);
-    device_memory_give_back(memory, buffer->address,
-                            buffer->pages_each * buffer->options.page_size);
+    if (device_is_gpu(buffer->device))
+        device_gpu_free(buffer->device, buffer->address);
+    else
+        device_memory_give_back(memory, (uint32_t)buffer->address,
+                                buffer->pages_each * buffer->options.page_size);
     free(buffer);
 }
 
-uint32_t sb_buffer_address(const sb_buffer *buffer) {
+uint64_t sb_buffer_address(const sb_buffer *buffer) {
     return buffer->address;
 }
 
@@ -106,7 +126,7 @@ static page_place place_of(const sb_buffer *buffer, uint32_t page) {
     const bool is_sharded = buffer->options.layout == SB_SHARDED;
     const uint32_t holder = is_sharded ? page / buffer->pages_each : page % holders;
     const uint32_t slot = is_sharded ? page % buffer->pages_each : page / holders;
-    return (page_place){holder, buffer->address + slot * buffer->options.page_size};
+    return (page_place){holder, (uint32_t)buffer->address + slot * buffer->options.page_size};
 }
 
 static sb_core core_of(const sb_buffer *buffer, uint32_t holder) {
@@ -139,6 +159,8 @@ static sb_status move(const sb_buffer *buffer, size_t offset, size_t size, char 
                 buffer->options.size);
     /* A program that is still running may use the buffer. */
     SB_TRY(device_wait(buffer->device, error));
+    if (device_is_gpu(buffer->device))
+        return device_gpu_move(buffer->device, buffer->address + offset, size, out, in, error);
     const size_t page_size = buffer->options.page_size;
     for (size_t done = 0; done < size;) {
         const size_t at = (offset + done) % page_size;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/device_gpu.h"
 #include "device/device_profiler.h"
 #include "device/device_program.h"
 
@@ -27,6 +28,7 @@ struct sb_device_trace {
     sb_device *device;
     uint32_t id;
     sb_vector launches; /* launch */
+    gpu_trace *gpu;     /* of a GPU, in place of launches */
 };
 
 /* ---- writing it down ---- */
@@ -244,6 +246,8 @@ sb_status device_wait(sb_device *device, sb_error *error) {
     const sb_program *program = device->running;
     if (device->mesh->failed != SB_OK)
         SB_FAIL(error, device->mesh->failed, "%s", device->mesh->failure);
+    if (device_is_gpu(device))
+        return device_gpu_wait(device, error);
     if (program == NULL)
         return SB_OK;
     for (uint32_t y = 0; y < device->info.rows; y++)
@@ -273,8 +277,19 @@ void device_forget_program(sb_device *device, const sb_program *program) {
 
 /* ---- the public functions ---- */
 
+static sb_status enqueue_on_gpu(const sb_program *program, sb_error *error) {
+    sb_device *device = program->device;
+    const uint32_t id = program->id != 0 ? program->id : device->next_program_id++;
+    if (device->recording == NULL)
+        return device_gpu_launch(program->gpu, id, error);
+    device_profiler_trace_program(device, device->recording->id, id);
+    return device_gpu_trace_add(device->recording->gpu, program->gpu, id, error);
+}
+
 sb_status sb_program_enqueue(sb_program *program, sb_error *error) {
     sb_device *device = program->device;
+    if (program->gpu != NULL)
+        return enqueue_on_gpu(program, error);
     if (program->kernels.count == 0)
         SB_FAIL(error, SB_ERR_USAGE, "a program without kernels was enqueued");
     SB_TRY(sb_program_build(program, error));
@@ -302,9 +317,14 @@ sb_status sb_device_trace_begin(sb_device *device, sb_error *error) {
     if (device->recording != NULL)
         SB_FAIL(error, SB_ERR_USAGE, "a trace is already being recorded on device %u",
                 device->info.index);
+    gpu_trace *gpu = NULL;
+    if (device_is_gpu(device))
+        SB_TRY(device_gpu_trace_create(device, &gpu, error));
     device->recording = sb_alloc(sizeof *device->recording);
-    *device->recording = (sb_device_trace){
-        .device = device, .id = device->next_trace_id++, .launches = sb_vector_of(sizeof(launch))};
+    *device->recording = (sb_device_trace){.device = device,
+                                           .id = device->next_trace_id++,
+                                           .launches = sb_vector_of(sizeof(launch)),
+                                           .gpu = gpu};
     device_profiler_trace(device, "BEGIN", device->recording->id);
     return SB_OK;
 }
@@ -322,6 +342,10 @@ sb_status sb_device_trace_end(sb_device *device, sb_device_trace **trace, sb_err
 sb_status sb_device_trace_replay(sb_device_trace *trace, sb_error *error) {
     if (trace->device->recording != NULL)
         SB_FAIL(error, SB_ERR_USAGE, "a trace cannot be replayed while another is recorded");
+    if (trace->gpu != NULL) {
+        device_profiler_trace(trace->device, "REPLAY", trace->id);
+        return device_gpu_trace_replay(trace->gpu, trace->id, error);
+    }
     const uint32_t replay = device_profiler_replay(trace->device, trace->id);
     device_profiler_trace(trace->device, "REPLAY", trace->id);
     for (size_t i = 0; i < trace->launches.count; i++)
@@ -336,5 +360,6 @@ void sb_device_trace_destroy(sb_device_trace *trace) {
     for (size_t i = 0; i < trace->launches.count; i++)
         free_launch(sb_vector_at(&trace->launches, i));
     sb_vector_free(&trace->launches);
+    device_gpu_trace_destroy(trace->gpu);
     free(trace);
 }

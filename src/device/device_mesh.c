@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "device/device_build.h"
+#include "device/device_gpu.h"
 #include "device/device_profiler.h"
 
-#define CLOCK_MHZ 1000
 #define TRANSLATED_FIRST 18u
 #define SOFT_RESET 0xFFB121B0u
 #define RESET_ALL 0x47800u
@@ -28,7 +28,8 @@ sb_status device_check(const sb_device *device, sb_error *error) {
 
 sb_status device_check_core(const sb_device *device, sb_core core, sb_error *error) {
     SB_TRY(device_check(device, error));
-    if (core.x >= device->info.columns || core.y >= device->info.rows)
+    if (core.x >= device->info.columns || core.y >= device->info.rows ||
+        device_core_index(device, core) >= device->info.cores)
         SB_FAIL(error, SB_ERR_USAGE, "there is no core (%u,%u); the grid is %u x %u", core.x,
                 core.y, device->info.columns, device->info.rows);
     return SB_OK;
@@ -49,11 +50,21 @@ const char *device_processor_name(uint32_t processor) {
     return processor < SB_PROCESSORS ? names[processor] : "?";
 }
 
+sb_status device_refuse_gpu(const sb_device *device, const char *sentence, sb_error *error) {
+    if (device_is_gpu(device))
+        SB_FAIL(error, SB_ERR_USAGE, "%s", sentence);
+    return SB_OK;
+}
+
 /* ---- raw memory ---- */
+
+static const char no_l1[] = "a GPU has no L1 that the host can reach";
+static const char no_banks[] = "the memory of a GPU has no banks; buffers are the way to it";
 
 sb_status sb_device_read_l1(sb_device *device, sb_core core, uint32_t address, void *data,
                             size_t size, sb_error *error) {
     SB_TRY(device_check_core(device, core, error));
+    SB_TRY(device_refuse_gpu(device, no_l1, error));
     return device->mesh->backend->read(device->mesh->machine, device->info.index,
                                        TRANSLATED_FIRST + core.x, TRANSLATED_FIRST + core.y,
                                        address, data, size, error);
@@ -62,6 +73,7 @@ sb_status sb_device_read_l1(sb_device *device, sb_core core, uint32_t address, v
 sb_status sb_device_write_l1(sb_device *device, sb_core core, uint32_t address, const void *data,
                              size_t size, sb_error *error) {
     SB_TRY(device_check_core(device, core, error));
+    SB_TRY(device_refuse_gpu(device, no_l1, error));
     return device->mesh->backend->write(device->mesh->machine, device->info.index,
                                         TRANSLATED_FIRST + core.x, TRANSLATED_FIRST + core.y,
                                         address, data, size, error);
@@ -88,6 +100,7 @@ static uint64_t bank_address(uint32_t bank, uint32_t address) {
 sb_status sb_device_read_dram(sb_device *device, uint32_t bank, uint32_t address, void *data,
                               size_t size, sb_error *error) {
     SB_TRY(device_check(device, error));
+    SB_TRY(device_refuse_gpu(device, no_banks, error));
     SB_TRY(check_bank(bank, address, size, error));
     return device->mesh->backend->read(device->mesh->machine, device->info.index,
                                        bank_endpoints[bank].x, bank_endpoints[bank].y,
@@ -97,6 +110,7 @@ sb_status sb_device_read_dram(sb_device *device, uint32_t bank, uint32_t address
 sb_status sb_device_write_dram(sb_device *device, uint32_t bank, uint32_t address, const void *data,
                                size_t size, sb_error *error) {
     SB_TRY(device_check(device, error));
+    SB_TRY(device_refuse_gpu(device, no_banks, error));
     SB_TRY(check_bank(bank, address, size, error));
     return device->mesh->backend->write(device->mesh->machine, device->info.index,
                                         bank_endpoints[bank].x, bank_endpoints[bank].y,
@@ -115,12 +129,16 @@ sb_status device_run(sb_mesh *mesh, uint64_t clocks, sb_error *error) {
 }
 
 uint64_t sb_device_clock(const sb_device *device) {
+    if (device_is_gpu(device))
+        return device_gpu_clock(device);
     return device->mesh->backend->clock(device->mesh->machine);
 }
 
 uint64_t sb_device_instructions(const sb_device *device) {
     const device_backend *backend = device->mesh->backend;
-    return backend->instructions != NULL ? backend->instructions(device->mesh->machine) : 0;
+    return backend != NULL && backend->instructions != NULL
+               ? backend->instructions(device->mesh->machine)
+               : 0;
 }
 
 /* ---- images ---- */
@@ -259,7 +277,10 @@ static void prepare_device(sb_mesh *mesh, uint32_t index) {
         .columns = mesh->options.columns,
         .rows = mesh->options.rows,
         .dram_banks = SB_DRAM_BANKS,
-        .clock_mhz = CLOCK_MHZ,
+        .clock_mhz = DEVICE_CLOCK_MHZ,
+        .cores = mesh->options.columns * mesh->options.rows,
+        .architecture = DEVICE_ARCHITECTURE,
+        .name = DEVICE_ARCHITECTURE,
     };
     device->dram = device_memory_of(
         "DRAM", device_profiler_dram_end(mesh->profiler, &mesh->options), SB_DRAM_BANK_BYTES);
@@ -294,7 +315,8 @@ sb_status sb_mesh_open(const char *name, sb_mesh **mesh, sb_error *error) {
     sb_mesh *opened = sb_alloc_zeroed(1, sizeof *opened);
     sb_status status = device_options_parse(name, &opened->options, error);
     if (status == SB_OK)
-        status = open_mesh(opened, error);
+        status = opened->options.kind == DEVICE_CUDA ? device_gpu_open(opened, error)
+                                                     : open_mesh(opened, error);
     if (status != SB_OK) {
         sb_mesh_close(opened);
         return status;
@@ -307,8 +329,11 @@ void sb_mesh_close(sb_mesh *mesh) {
     if (mesh == NULL)
         return;
     device_profiler_close(mesh->profiler);
-    for (uint32_t i = 0; i < mesh->device_count; i++) {
+    for (uint32_t i = 0; i < mesh->device_count; i++)
         sb_device_trace_destroy(mesh->devices[i].recording);
+    if (mesh->gpu != NULL)
+        device_gpu_close(mesh);
+    for (uint32_t i = 0; i < mesh->device_count; i++) {
         device_print_stop(&mesh->devices[i]);
         device_memory_free(&mesh->devices[i].dram);
         device_memory_free(&mesh->devices[i].l1);

@@ -11,6 +11,7 @@
  *   device_print.c     prints of kernels
  *   device_build.c     compiling, device_cache.c where results are kept, device_elf.c reading them
  *   profiler/          markers of kernels (device_profiler.h)
+ *   cuda/              the same for GPUs, which have none of the above (device_gpu.h)
  */
 #ifndef SB_DEVICE_DEVICE_MESH_H
 #define SB_DEVICE_DEVICE_MESH_H
@@ -27,7 +28,12 @@
 #define DEVICE_POLL_CLOCKS 256u
 #define DEVICE_POLL_CLOCKS_MAX 65536u
 
+/* What the emulated chip is called, and its clock. */
+#define DEVICE_ARCHITECTURE "wormhole_b0"
+#define DEVICE_CLOCK_MHZ 1000
+
 typedef struct device_profiler device_profiler;
+typedef struct device_gpu device_gpu;
 
 /* A file that is loaded on the device: firmware or kernel. */
 typedef struct device_image {
@@ -73,7 +79,9 @@ struct sb_mesh {
     sb_device *devices;
     device_image firmware[SB_PROCESSORS];
     device_profiler *profiler; /* NULL: nothing is profiled */
+    device_gpu *gpu;           /* NULL: the devices are no GPUs. See device_gpu.h */
     bool records_memory;       /* allocations are recorded */
+    bool tracks_traces;        /* messages about traces are recorded */
     sb_status failed;          /* a device that stopped stays stopped */
     char failure[SB_ERROR_TEXT_SIZE];
 };
@@ -92,6 +100,8 @@ uint32_t device_core_index(const sb_device *device, sb_core core);
 sb_status device_check(const sb_device *device, sb_error *error);
 sb_status device_check_core(const sb_device *device, sb_core core, sb_error *error);
 sb_status device_check_range(const sb_device *device, sb_core_range range, sb_error *error);
+/* On a GPU fails with the sentence, which says what it does not have. */
+sb_status device_refuse_gpu(const sb_device *device, const char *sentence, sb_error *error);
 /* Lets time pass; a fault becomes an error. */
 sb_status device_run(sb_mesh *mesh, uint64_t clocks, sb_error *error);
 

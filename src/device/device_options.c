@@ -263,6 +263,40 @@ static sb_status parse_emu(device_options *options, sb_slice text, sb_error *err
     return SB_OK;
 }
 
+/* ---- names ---- */
+
+static sb_status parse_cuda(device_options *options, sb_slice text, sb_error *error) {
+    sb_slice value;
+    int64_t gpus = 1;
+    const sb_slice name = sb_slice_trim(sb_slice_cut(text, '=', &value));
+    if (text.size > 0 && (!sb_slice_is(name, "gpus") || !sb_parse_int64(value, &gpus) || gpus < 1 ||
+                          gpus > DEVICE_MAX_GPUS))
+        SB_FAIL(error, SB_ERR_USAGE, "cuda has one option, gpus=1 to gpus=%d, not '%.*s'",
+                DEVICE_MAX_GPUS, (int)text.size, text.data);
+    options->kind = DEVICE_CUDA;
+    options->chips = (uint32_t)gpus;
+    return SB_OK;
+}
+
+static sb_status parse_ttsim(device_options *options, sb_slice path, sb_error *error) {
+    if (path.size == 0)
+        SB_FAIL(error, SB_ERR_USAGE, "ttsim needs the path of its library: ttsim:PATH");
+    if (path.size >= sizeof options->path)
+        SB_FAIL(error, SB_ERR_LIMIT,
+                "ttsim: a path of %zu bytes is too long; at most %zu are taken", path.size,
+                sizeof options->path - 1);
+    options->kind = DEVICE_TTSIM;
+    options->rows = 10;
+    options->counts_time = true;
+    snprintf(options->path, sizeof options->path, "%s", path.data);
+    SB_TRY(read_environment(options, error));
+    if (!is_empty(&options->read_delays) || !is_empty(&options->write_delays))
+        SB_FAIL(error, SB_ERR_USAGE,
+                "TT_METAL_READ_DEBUG_DELAY_CORES and TT_METAL_WRITE_DEBUG_DELAY_CORES are for emu: "
+                "ttsim has no delays");
+    return SB_OK;
+}
+
 sb_status device_options_parse(const char *name, device_options *options, sb_error *error) {
     *options = (device_options){
         .rows = 8, .columns = 8, .chips = 1, .threads = 1, .limit_clocks = DEFAULT_LIMIT};
@@ -276,24 +310,11 @@ sb_status device_options_parse(const char *name, device_options *options, sb_err
         SB_TRY(parse_emu(options, rest, error));
         return read_environment(options, error);
     }
-    if (!sb_slice_is(kind, "ttsim"))
-        SB_FAIL(error, SB_ERR_NOT_FOUND,
-                "there is no device '%s'; names are emu, emu:OPTION=VALUE,... and ttsim:PATH",
-                name);
-    if (rest.size == 0)
-        SB_FAIL(error, SB_ERR_USAGE, "ttsim needs the path of its library: ttsim:PATH");
-    if (rest.size >= sizeof options->path)
-        SB_FAIL(error, SB_ERR_LIMIT,
-                "ttsim: a path of %zu bytes is too long; at most %zu are taken", rest.size,
-                sizeof options->path - 1);
-    options->kind = DEVICE_TTSIM;
-    options->rows = 10;
-    options->counts_time = true;
-    snprintf(options->path, sizeof options->path, "%s", rest.data);
-    SB_TRY(read_environment(options, error));
-    if (!is_empty(&options->read_delays) || !is_empty(&options->write_delays))
-        SB_FAIL(error, SB_ERR_USAGE,
-                "TT_METAL_READ_DEBUG_DELAY_CORES and TT_METAL_WRITE_DEBUG_DELAY_CORES are for emu: "
-                "ttsim has no delays");
-    return SB_OK;
+    if (sb_slice_is(kind, "cuda"))
+        return parse_cuda(options, rest, error);
+    if (sb_slice_is(kind, "ttsim"))
+        return parse_ttsim(options, rest, error);
+    SB_FAIL(error, SB_ERR_NOT_FOUND,
+            "there is no device '%s'; names are emu, emu:OPTION=VALUE,..., ttsim:PATH and cuda",
+            name);
 }

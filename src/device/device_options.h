@@ -12,8 +12,9 @@
 #include "base/base.h"
 
 #define DEVICE_MAX_CORES 80
+#define DEVICE_MAX_GPUS 64
 
-typedef enum device_kind { DEVICE_EMU, DEVICE_TTSIM } device_kind;
+typedef enum device_kind { DEVICE_EMU, DEVICE_TTSIM, DEVICE_CUDA } device_kind;
 
 /* For each core (row * columns + column) a bit per processor. */
 typedef struct device_mask {

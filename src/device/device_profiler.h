@@ -46,8 +46,8 @@ void device_profiler_trace(sb_device *device, const char *what, uint32_t trace_i
 /* A program was recorded into a trace. */
 void device_profiler_trace_program(sb_device *device, uint32_t trace_id, uint32_t program_id);
 /* A buffer was made or destroyed. */
-void device_profiler_allocated(sb_device *device, sb_memory memory, uint32_t address, size_t size);
-void device_profiler_freed(sb_device *device, sb_memory memory, uint32_t address);
+void device_profiler_allocated(sb_device *device, sb_memory memory, uint64_t address, size_t size);
+void device_profiler_freed(sb_device *device, sb_memory memory, uint64_t address);
 /* Reads and writes out all that is left, says what was lost, and frees. */
 void device_profiler_close(device_profiler *profiler);
 

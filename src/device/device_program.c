@@ -16,6 +16,8 @@ sb_program *sb_program_create(sb_device *device) {
         program->next = device->programs;
         device->programs = program;
     }
+    if (device_is_gpu(device))
+        program->gpu = device_gpu_program_create(device);
     return program;
 }
 
@@ -44,6 +46,7 @@ void sb_program_destroy(sb_program *program) {
     sb_vector_free(&program->kernels);
     sb_vector_free(&program->circulars);
     sb_vector_free(&program->semaphores);
+    device_gpu_program_destroy(program->gpu);
     sb_arena_free(&program->arena);
     free(program);
 }
@@ -81,6 +84,11 @@ static sb_status check_kernel(const sb_program *program, const sb_kernel_options
     if ((uint32_t)options->processor >= SB_PROCESSORS)
         SB_FAIL(error, SB_ERR_USAGE, "there is no processor %d", (int)options->processor);
     SB_TRY(device_check_range(program->device, options->cores, error));
+    if (options->function != NULL || options->grid[0] != 0 || options->block[0] != 0 ||
+        options->shared_bytes != 0)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "function, grid, block and shared_bytes of a kernel are for GPUs; %s is none",
+                program->device->info.backend);
     /* It is written into the source, for the messages of the compiler. */
     if (options->name != NULL && strpbrk(options->name, "\"\\\r\n") != NULL)
         SB_FAIL(error, SB_ERR_USAGE,
@@ -100,6 +108,8 @@ static sb_status check_kernel(const sb_program *program, const sb_kernel_options
 
 sb_status sb_program_add_kernel(sb_program *program, const sb_kernel_options *options,
                                 uint32_t *number, sb_error *error) {
+    if (program->gpu != NULL)
+        return device_gpu_add_kernel(program->gpu, options, number, error);
     SB_TRY(check_kernel(program, options, error));
     const char *path = options->elf != NULL ? options->elf : options->path;
     *number = (uint32_t)program->kernels.count;
@@ -127,6 +137,10 @@ sb_status sb_program_add_kernel(sb_program *program, const sb_kernel_options *op
 
 sb_status sb_program_set_args(sb_program *program, uint32_t number, sb_core core,
                               const uint32_t *args, size_t count, sb_error *error) {
+    SB_TRY(device_refuse_gpu(
+        program->device,
+        "kernels of a GPU have parameters, not arguments of a core: sb_program_set_parameters",
+        error));
     if (number >= program->kernels.count)
         SB_FAIL(error, SB_ERR_USAGE, "the program has no kernel %u", number);
     program_kernel *kernel = sb_vector_at(&program->kernels, number);
@@ -143,6 +157,16 @@ sb_status sb_program_set_args(sb_program *program, uint32_t number, sb_core core
     if (count > 0)
         memcpy(held->words, args, count * sizeof *args);
     return SB_OK;
+}
+
+sb_status sb_program_set_parameters(sb_program *program, uint32_t number,
+                                    const sb_parameter *parameters, size_t count, sb_error *error) {
+    SB_TRY(device_check(program->device, error));
+    if (program->gpu == NULL)
+        SB_FAIL(error, SB_ERR_USAGE,
+                "parameters are for kernels of GPUs; sb_program_set_args is for those of %s",
+                program->device->info.backend);
+    return device_gpu_set_parameters(program->gpu, number, parameters, count, error);
 }
 
 /* ---- building ---- */
@@ -195,6 +219,8 @@ static device_job job_of(const sb_program *program, const program_kernel *kernel
 }
 
 sb_status sb_program_build(sb_program *program, sb_error *error) {
+    if (program->gpu != NULL)
+        return device_gpu_build(program->gpu, error);
     const size_t count = program->kernels.count;
     device_job *jobs = sb_alloc_zeroed(count + 1, sizeof *jobs);
     size_t job_count = 0;
@@ -218,10 +244,14 @@ sb_status sb_program_build(sb_program *program, sb_error *error) {
 }
 
 uint32_t sb_program_kernel_count(const sb_program *program) {
+    if (program->gpu != NULL)
+        return device_gpu_kernel_count(program->gpu);
     return (uint32_t)program->kernels.count;
 }
 
 sb_kernel_size sb_program_kernel_size(const sb_program *program, uint32_t number) {
+    if (program->gpu != NULL)
+        return device_gpu_kernel_size(program->gpu, number);
     if (number >= program->kernels.count)
         return (sb_kernel_size){.name = ""};
     return program_kernel_sizes(sb_vector_at(&program->kernels, number));
@@ -270,6 +300,8 @@ uint32_t device_circular_end(const sb_device *device) {
 sb_status sb_program_add_circular(sb_program *program, const sb_circular_options *options,
                                   sb_error *error) {
     const sb_device *device = program->device;
+    SB_TRY(device_refuse_gpu(device, "a GPU has no circular buffers; kernels have shared memory",
+                             error));
     SB_TRY(device_check_range(device, options->cores, error));
     if (options->id >= SB_CIRCULAR_MAX)
         SB_FAIL(error, SB_ERR_USAGE, "there is no circular buffer %u; there are 0 to %d",
@@ -303,6 +335,8 @@ sb_status sb_program_add_circular(sb_program *program, const sb_circular_options
 
 sb_status sb_program_add_semaphore(sb_program *program, sb_core_range cores, uint32_t initial,
                                    uint32_t *id, sb_error *error) {
+    SB_TRY(device_refuse_gpu(program->device,
+                             "a GPU has no semaphores; kernels have barriers and atomics", error));
     SB_TRY(device_check_range(program->device, cores, error));
     if (program->semaphores.count >= SB_SEMAPHORE_MAX)
         SB_FAIL(error, SB_ERR_LIMIT, "a program has at most %d semaphores", SB_SEMAPHORE_MAX);

@@ -4,6 +4,7 @@
 #ifndef SB_DEVICE_DEVICE_PROGRAM_H
 #define SB_DEVICE_DEVICE_PROGRAM_H
 
+#include "device/device_gpu.h"
 #include "device/device_mesh.h"
 
 typedef struct program_args {
@@ -46,6 +47,7 @@ struct sb_program {
     sb_vector kernels;    /* program_kernel */
     sb_vector circulars;  /* program_circular */
     sb_vector semaphores; /* program_semaphore */
+    gpu_program *gpu;     /* NULL: the device is no GPU. Else there is nothing in the others */
 };
 
 static inline bool range_has(sb_core_range range, sb_core core) {

@@ -62,7 +62,10 @@ static void names_are_checked(void **state) {
         const char *name;
         const char *text;
     } cases[] = {
-        {"cuda", "there is no device 'cuda'"},
+        {"gpu", "there is no device 'gpu'"},
+        {"cuda:gpus=0", "cuda has one option, gpus=1 to gpus=64, not 'gpus=0'"},
+        {"cuda:sms=3", "cuda has one option"},
+        {"cuda:0", "cuda has one option"},
         {"emu:rows=11", "option rows of the emulator is 1 to 10, not '11'"},
         {"emu:cols=0", "option cols"},
         {"emu:time=fast", "count or modelled"},

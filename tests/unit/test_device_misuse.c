@@ -329,6 +329,27 @@ static void options_without_sense_are_refused(void **state) {
     sb_mesh_close(mesh);
 }
 
+/* What only a GPU has. */
+static void kernels_of_gpus_are_refused(void **state) {
+    (void)state;
+    sb_mesh *mesh = NULL;
+    check(sb_mesh_open(ONE_CORE, &mesh, &error));
+    sb_program *program = sb_program_create(sb_mesh_device(mesh, 0));
+    const uint64_t number = 1;
+    const sb_parameter parameters[] = {SB_PARAMETER(number)};
+    uint32_t kernel = 0;
+    const sb_kernel_options with_function = {.source = KERNEL, .function = "scale"};
+    const sb_kernel_options with_grid = {.source = KERNEL, .grid = {2}, .block = {32}};
+    check_refused(sb_program_add_kernel(program, &with_function, &kernel, &error), SB_ERR_USAGE,
+                  "are for GPUs; emu is none");
+    check_refused(sb_program_add_kernel(program, &with_grid, &kernel, &error), SB_ERR_USAGE,
+                  "are for GPUs; emu is none");
+    check_refused(sb_program_set_parameters(program, 0, parameters, 1, &error), SB_ERR_USAGE,
+                  "sb_program_set_args is for those of emu");
+    sb_program_destroy(program);
+    sb_mesh_close(mesh);
+}
+
 static void circular_buffers_are_given_back(void **state) {
     (void)state;
     sb_mesh *mesh = NULL;
@@ -414,6 +435,7 @@ int main(void) {
         cmocka_unit_test(simulators_that_misbehave_are_survived),
         cmocka_unit_test(devices_that_are_not_there_are_told),
         cmocka_unit_test(options_without_sense_are_refused),
+        cmocka_unit_test(kernels_of_gpus_are_refused),
         cmocka_unit_test(circular_buffers_are_given_back),
         cmocka_unit_test(pages_that_are_not_there_are_waited_for),
         cmocka_unit_test(stacks_that_leave_local_memory_are_named),

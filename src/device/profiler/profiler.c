@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device/device_gpu.h"
 #include "device/profiler/profiler_cost.h"
 #include "device/profiler/profiler_link.h"
 #include "device/profiler/profiler_noc.h"
@@ -57,7 +58,12 @@ sb_status device_profiler_create(sb_mesh *mesh, sb_error *error) {
     profiler_names_init(&self->names);
     self->devices = sb_alloc_zeroed(mesh->options.chips, sizeof *self->devices);
     mesh->profiler = self;
-    return options.writes_files ? profiler_log_open(self, &self->log, error) : SB_OK;
+    mesh->tracks_traces = options.tracks_traces;
+    const profiler_log_chip chip = {DEVICE_ARCHITECTURE, DEVICE_CLOCK_MHZ,
+                                    mesh->options.columns * mesh->options.rows};
+    return options.writes_files
+               ? profiler_log_open(options.folder, &chip, &self->names, &self->log, error)
+               : SB_OK;
 }
 
 device_instrument device_profiler_instrument(const device_profiler *profiler) {
@@ -206,13 +212,9 @@ uint32_t device_profiler_replay(sb_device *device, uint32_t trace_id) {
     return (uint32_t)self->replays.count;
 }
 
-static bool tracks_traces(const sb_device *device) {
-    return device->mesh->profiler != NULL && device->mesh->profiler->options.tracks_traces;
-}
-
 void device_profiler_trace(sb_device *device, const char *what, uint32_t trace_id) {
     char text[96];
-    if (!tracks_traces(device))
+    if (!device->mesh->tracks_traces)
         return;
     const int size = snprintf(text, sizeof text, "`TT_METAL_TRACE_%s: %u, %u`", what,
                               device->info.index, trace_id);
@@ -221,7 +223,7 @@ void device_profiler_trace(sb_device *device, const char *what, uint32_t trace_i
 
 void device_profiler_trace_program(sb_device *device, uint32_t trace_id, uint32_t program_id) {
     char text[96];
-    if (!tracks_traces(device))
+    if (!device->mesh->tracks_traces)
         return;
     const int size = snprintf(text, sizeof text, "`TT_METAL_TRACE_ENQUEUE_PROGRAM: %u, %u, %u`",
                               device->info.index, trace_id, program_id);
@@ -235,9 +237,22 @@ bool profiler_find_replay(const profiler_device *self, uint32_t number, profiler
     return true;
 }
 
+static void log_block(const profiler_device *self, uint32_t core, const profiler_block *block) {
+    profiler_replay replay;
+    const bool is_replay = profiler_find_replay(self, block->replay, &replay);
+    const profiler_log_place place = {
+        .device = self->device->info.index,
+        .core = profiler_physical(profiler_core_at(self->device, core)),
+        .processor = profiler_processor_text(block->processor),
+        .program = block->program,
+        .replay = is_replay ? &replay : NULL,
+    };
+    profiler_log_put(self->profiler->log, &place, block->markers, block->count);
+}
+
 void profiler_write_down(profiler_device *self, uint32_t core, const profiler_block *block) {
     if (self->profiler->log != NULL)
-        profiler_log_put(self->profiler->log, self, core, block);
+        log_block(self, core, block);
     if (self->tracks != NULL)
         profiler_tracks_put(self->tracks, core, block);
 }
@@ -271,17 +286,22 @@ static sb_status read_all(profiler_device *self, sb_error *error) {
 }
 
 sb_status sb_read_profiler(sb_device *device, sb_error *error) {
+    if (device_is_gpu(device))
+        return device_gpu_read_profiler(device, error);
     profiler_device *self = profiler_of(device);
     SB_TRY(device_wait(device, error));
     return self != NULL ? read_all(self, error) : SB_OK;
 }
 
 bool sb_profiler_is_on(const sb_device *device) {
-    return device->mesh->profiler != NULL;
+    return device->mesh->profiler != NULL ||
+           (device_is_gpu(device) && device_gpu_is_profiled(device));
 }
 
 sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core,
                                      sb_processor processor) {
+    if (device_is_gpu(device))
+        return device_gpu_count(device, core, processor);
     const profiler_device *self = profiler_of(device);
     if (self == NULL || device_check_core(device, core, NULL) != SB_OK ||
         (uint32_t)processor >= SB_PROCESSORS)
@@ -295,6 +315,8 @@ sb_profiler_costs sb_profiler_cost(const sb_device *device) {
 }
 
 double sb_profiler_error_ns(const sb_device *device) {
+    if (device_is_gpu(device))
+        return device_gpu_error_ns(device);
     const profiler_device *self = profiler_of(device);
     return self != NULL ? self->clock.error_ns : 0;
 }

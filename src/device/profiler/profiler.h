@@ -25,6 +25,7 @@
 #include "device/device_profiler.h"
 #include "device/profiler/profiler_clock.h"
 #include "device/profiler/profiler_decode.h"
+#include "device/profiler/profiler_log.h"
 #include "device/profiler/profiler_names.h"
 #include "device/profiler/profiler_options.h"
 
@@ -36,13 +37,6 @@ typedef struct profiler_lane {
     uint32_t kept_runs;
 } profiler_lane;
 
-/* A replay, by its number on the device. */
-typedef struct profiler_replay {
-    uint32_t trace_id;
-    uint32_t session; /* the how-manieth of this trace */
-} profiler_replay;
-
-typedef struct profiler_log profiler_log;
 typedef struct profiler_tracks profiler_tracks;
 typedef struct profiler_noc profiler_noc;
 typedef struct profiler_whole profiler_whole;
@@ -137,14 +131,5 @@ void profiler_keep(profiler_device *self, uint32_t core, uint32_t processor, con
 /* Delivers what is kept. */
 void profiler_deliver_kept(profiler_device *self);
 void profiler_free_kept(profiler_device *self);
-
-/* ---- profiler_log.c ---- */
-
-sb_status profiler_log_open(const device_profiler *profiler, profiler_log **log, sb_error *error);
-void profiler_log_put(profiler_log *log, const profiler_device *device, uint32_t core,
-                      const profiler_block *block);
-/* Everything so far is in the file. */
-sb_status profiler_log_flush(profiler_log *log, sb_error *error);
-sb_status profiler_log_close(profiler_log *log, sb_error *error);
 
 #endif

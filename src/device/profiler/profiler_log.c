@@ -1,6 +1,5 @@
-/*
- * profile_log_device.csv: one row per marker, in the format that tools for this hardware read.
- */
+#include "device/profiler/profiler_log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 #include <strobe/kernel_profiler.h>
 
 #include "device/device_cache.h"
-#include "device/profiler/profiler.h"
 
 #define TITLES                                                                                   \
     "PCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset], data, " \
@@ -32,14 +30,14 @@ static bool is_begun(const char *path) {
     return false;
 }
 
-sb_status profiler_log_open(const device_profiler *profiler, profiler_log **log, sb_error *error) {
+sb_status profiler_log_open(const char *folder, const profiler_log_chip *chip,
+                            const profiler_names *names, profiler_log **log, sb_error *error) {
     profiler_log *self = sb_alloc_zeroed(1, sizeof *self);
-    self->names = &profiler->names;
-    snprintf(self->path, sizeof self->path, "%s/.logs", profiler->options.folder);
+    self->names = names;
+    snprintf(self->path, sizeof self->path, "%s/.logs", folder);
     sb_status status = device_make_folders(self->path, error);
     if (status == SB_OK) {
-        snprintf(self->path, sizeof self->path, "%s/.logs/profile_log_device.csv",
-                 profiler->options.folder);
+        snprintf(self->path, sizeof self->path, "%s/.logs/profile_log_device.csv", folder);
         const bool adds = is_begun(self->path);
         const int file =
             open(self->path, O_WRONLY | O_CREAT | O_CLOEXEC | (adds ? O_APPEND : O_TRUNC), 0666);
@@ -50,10 +48,9 @@ sb_status profiler_log_open(const device_profiler *profiler, profiler_log **log,
             self->output = sb_output_to_descriptor(file);
             self->output.closes = true;
             if (!adds)
-                sb_put_format(
-                    &self->output,
-                    "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000, Max Compute Cores: %u\n" TITLES,
-                    profiler->mesh->options.columns * profiler->mesh->options.rows);
+                sb_put_format(&self->output,
+                              "ARCH: %s, CHIP_FREQ[MHz]: %u, Max Compute Cores: %u\n" TITLES,
+                              chip->architecture, chip->clock_mhz, chip->cores);
         }
     }
     if (status != SB_OK) {
@@ -70,24 +67,21 @@ static const char *type_text(profiler_type type) {
     return texts[type];
 }
 
-/* What all rows of a block have in common: in front of the marker, and behind its value. */
+/* What all rows of a place have in common: in front of the marker, and behind its value. */
 typedef struct row_parts {
     char place[64];
     char run[64];
 } row_parts;
 
-static row_parts parts_of(const profiler_device *device, uint32_t core,
-                          const profiler_block *block) {
+static row_parts parts_of(const profiler_log_place *place) {
     row_parts parts;
-    profiler_replay replay;
-    const sb_core place = profiler_physical(profiler_core_at(device->device, core));
-    snprintf(parts.place, sizeof parts.place, "%u,%u,%u,%s,", device->device->info.index, place.x,
-             place.y, profiler_processor_text(block->processor));
-    if (profiler_find_replay(device, block->replay, &replay))
-        snprintf(parts.run, sizeof parts.run, "%u,%u,%u,", block->program, replay.trace_id,
-                 replay.session);
+    snprintf(parts.place, sizeof parts.place, "%u,%u,%u,%s,", place->device, place->core.x,
+             place->core.y, place->processor);
+    if (place->replay != NULL)
+        snprintf(parts.run, sizeof parts.run, "%u,%u,%u,", place->program, place->replay->trace_id,
+                 place->replay->session);
     else
-        snprintf(parts.run, sizeof parts.run, "%u,,,", block->program);
+        snprintf(parts.run, sizeof parts.run, "%u,,,", place->program);
     return parts;
 }
 
@@ -140,11 +134,11 @@ static void put_marker(profiler_log *log, const row_parts *parts, const profiler
     sb_put_char(out, '\n');
 }
 
-void profiler_log_put(profiler_log *log, const profiler_device *device, uint32_t core,
-                      const profiler_block *block) {
-    const row_parts parts = parts_of(device, core, block);
-    for (size_t i = 0; i < block->count; i++)
-        put_marker(log, &parts, &block->markers[i]);
+void profiler_log_put(profiler_log *log, const profiler_log_place *place,
+                      const profiler_marker *markers, size_t count) {
+    const row_parts parts = parts_of(place);
+    for (size_t i = 0; i < count; i++)
+        put_marker(log, &parts, &markers[i]);
 }
 
 static sb_status check(const profiler_log *log, sb_error *error) {

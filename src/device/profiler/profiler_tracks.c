@@ -349,9 +349,8 @@ void profiler_tracks_say(bool is_warning, sb_slice text) {
 
 /* Each memory of each device is a pool, whose name must stay where it is. */
 static const char *pool_of(const sb_device *device, sb_memory memory) {
-    enum { POOLS = 8 };
-    static char names[POOLS][2][24];
-    char *name = names[device->info.index % POOLS][memory == SB_DRAM ? 0 : 1];
+    static char names[DEVICE_MAX_GPUS][2][24];
+    char *name = names[device->info.index % DEVICE_MAX_GPUS][memory == SB_DRAM ? 0 : 1];
     if (name[0] == '\0')
         snprintf(name, sizeof names[0][0], "Device %u %s", device->info.index,
                  memory == SB_DRAM ? "DRAM" : "L1");
@@ -359,16 +358,16 @@ static const char *pool_of(const sb_device *device, sb_memory memory) {
 }
 
 /* An address on the device: only a number here. */
-static const void *as_pointer(uint32_t address) {
+static const void *as_pointer(uint64_t address) {
     return (const void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
 }
 
-void device_profiler_allocated(sb_device *device, sb_memory memory, uint32_t address, size_t size) {
+void device_profiler_allocated(sb_device *device, sb_memory memory, uint64_t address, size_t size) {
     if (device->mesh->records_memory)
         sb_memory_allocated(as_pointer(address), size, pool_of(device, memory), 0);
 }
 
-void device_profiler_freed(sb_device *device, sb_memory memory, uint32_t address) {
+void device_profiler_freed(sb_device *device, sb_memory memory, uint64_t address) {
     if (device->mesh->records_memory)
         sb_memory_freed(as_pointer(address), pool_of(device, memory), 0);
 }
