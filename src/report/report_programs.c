@@ -232,6 +232,12 @@ static void enter_program(report_device_log *read, stream *from, const report_ma
     from->run = find_run(read, index, from->core);
 }
 
+/* Of firmware. Processors that have none share the last. */
+static uint32_t bit_of(report_processor processor) {
+    const unsigned last = 31;
+    return UINT32_C(1) << ((unsigned)processor < last ? (unsigned)processor : last);
+}
+
 /* Where an id is remembered; its program, or UINT32_MAX if this is the first time it is asked. */
 static uint32_t *find_repeat(stream *from, const report_marker *marker) {
     const uint64_t key[] = {marker->program, (uint64_t)marker->trace};
@@ -253,7 +259,7 @@ static uint32_t *find_repeat(stream *from, const report_marker *marker) {
  */
 static void enter_next_occurrence(report_device_log *read, stream *from,
                                   const report_marker *marker) {
-    const uint32_t bit = UINT32_C(1) << from->processor;
+    const uint32_t bit = bit_of(from->processor);
     uint32_t *known = find_repeat(from, marker);
     if (*known != UINT32_MAX) {
         from->program = *known + 1;
@@ -278,7 +284,7 @@ static bool find_execution(report_device_log *read, stream *from, const report_m
         from->session = marker->session;
         enter_program(read, from, marker, 0);
     }
-    const uint32_t bit = UINT32_C(1) << from->processor;
+    const uint32_t bit = bit_of(from->processor);
     if ((from->run->firmware_started & bit) == 0 || marker->session != REPORT_NO_TRACE)
         return true;
     const bool has_ended = (from->run->firmware_ended & bit) != 0;
@@ -295,7 +301,7 @@ static bool find_execution(report_device_log *read, stream *from, const report_m
 static void take_firmware(const report_zone *zone, const stream *from,
                           const report_marker *marker) {
     report_core_run *run = from->run;
-    const uint32_t bit = UINT32_C(1) << from->processor;
+    const uint32_t bit = bit_of(from->processor);
     const bool is_start = marker->type == REPORT_MARKER_START;
     if (is_start)
         run->firmware_started |= bit;

@@ -28,7 +28,8 @@ typedef enum report_processor {
     REPORT_TRACE_AGGREGATE,
     REPORT_QUASAR_DM0,
     REPORT_QUASAR_NEO = REPORT_QUASAR_DM0 + 8, /* sixteen of them */
-    REPORT_UNKNOWN_PROCESSOR = REPORT_QUASAR_NEO + 16,
+    REPORT_WARP = REPORT_QUASAR_NEO + 16,      /* of a GPU: WARP_0, WARP_1, ... together */
+    REPORT_UNKNOWN_PROCESSOR,
     REPORT_PROCESSORS,
 } report_processor;
 

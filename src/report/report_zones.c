@@ -37,6 +37,7 @@ static const char *const processor_names[REPORT_PROCESSORS] = {
     "QUASAR_NEO3_TRISC1",
     "QUASAR_NEO3_TRISC2",
     "QUASAR_NEO3_TRISC3",
+    "WARP",
     "(unknown)",
 };
 
@@ -45,11 +46,11 @@ const char *report_processor_name(report_processor processor) {
 }
 
 report_processor report_processor_of(sb_slice name) {
-    for (int i = 0; i < REPORT_UNKNOWN_PROCESSOR; i++) {
+    for (int i = 0; i < REPORT_WARP; i++) {
         if (sb_slice_is(name, processor_names[i]))
             return (report_processor)i;
     }
-    return REPORT_UNKNOWN_PROCESSOR;
+    return sb_slice_starts_with(name, "WARP_") ? REPORT_WARP : REPORT_UNKNOWN_PROCESSOR;
 }
 
 enum {
