@@ -58,13 +58,24 @@ sb_status sb_cuda_wait(sb_error *error) {
     return cuda_check(driver, driver->context_wait(), "kernels failed", error);
 }
 
+/* A GPU that was too busy to answer is asked again. With the lock. */
+static bool find_time(cuda_context *context) {
+    enum { ATTEMPTS = 20 };
+    for (int i = 0; i < ATTEMPTS && !cuda_sync_is_known(&context->sync); i++) {
+        context->sync.last_ns = 0;
+        if (cuda_sync_follow(&context->sync, context->driver, NULL) != SB_OK)
+            return false;
+    }
+    return cuda_sync_is_known(&context->sync);
+}
+
 sb_status sb_cuda_timer_now(int64_t *timer_ns, sb_error *error) {
     cuda_context *context = NULL;
     const sb_status status = cuda_current_context(&context, error);
     if (context == NULL)
         return status;
     pthread_mutex_lock(&context->lock);
-    const bool is_known = cuda_sync_is_known(&context->sync);
+    const bool is_known = find_time(context);
     *timer_ns = is_known ? cuda_sync_timer(&context->sync.line, sb_clock_ns()) : 0;
     pthread_mutex_unlock(&context->lock);
     if (!is_known)
