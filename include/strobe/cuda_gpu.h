@@ -42,7 +42,7 @@ sb_status sb_cuda_graph_create(sb_cuda_graph **graph, sb_error *error);
 void sb_cuda_graph_destroy(sb_cuda_graph *graph);
 /* One more launch, behind the others; arguments are copied. with_program: replays give it a number
    of a program. */
-sb_status sb_cuda_graph_add(sb_cuda_graph *graph, const sb_cuda_kernel *kernel,
+sb_status sb_cuda_graph_add(sb_cuda_graph *graph, sb_cuda_kernel *kernel,
                             const sb_cuda_shape *shape, void **arguments, int with_program,
                             sb_error *error);
 /* programs: what the launches are called this time, one for each that has a number. */

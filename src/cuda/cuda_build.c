@@ -252,8 +252,7 @@ sb_cuda_kernel_size sb_cuda_kernel_describe(const sb_cuda_kernel *kernel) {
     return size;
 }
 
-/* What is beyond the usual a kernel must be allowed once. */
-static sb_status allow_shared(sb_cuda_kernel *kernel, uint32_t bytes, sb_error *error) {
+sb_status cuda_allow_shared(sb_cuda_kernel *kernel, uint32_t bytes, sb_error *error) {
     enum { FOR_ANY = 48 * 1024 };
     const cuda_driver *driver = kernel->driver;
     if (bytes <= FOR_ANY || bytes <= kernel->shared_bytes)
@@ -270,7 +269,7 @@ static sb_status allow_shared(sb_cuda_kernel *kernel, uint32_t bytes, sb_error *
 
 sb_status sb_cuda_launch(sb_cuda_kernel *kernel, const sb_cuda_shape *shape, void *stream,
                          void **arguments, sb_error *error) {
-    SB_TRY(allow_shared(kernel, shape->shared_bytes, error));
+    SB_TRY(cuda_allow_shared(kernel, shape->shared_bytes, error));
     const int launched = kernel->driver->launch(
         kernel->function, shape->grid[0], shape->grid[1], shape->grid[2], shape->block[0],
         shape->block[1], shape->block[2], shape->shared_bytes, stream, arguments, NULL);

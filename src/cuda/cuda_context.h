@@ -121,6 +121,8 @@ uint64_t cuda_context_missed(cuda_context *context);
 sb_status cuda_ensure_context(const cuda_driver *driver, sb_error *error);
 /* The one that is current, attached if it was not; *context stays NULL where that fails. */
 sb_status cuda_current_context(cuda_context **context, sb_error *error);
+/* Shared memory beyond the usual, which a kernel must be allowed once. */
+sb_status cuda_allow_shared(sb_cuda_kernel *kernel, uint32_t bytes, sb_error *error);
 /* What the driver calls a kernel. */
 cuda_function cuda_kernel_function(const sb_cuda_kernel *kernel);
 

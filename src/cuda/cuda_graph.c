@@ -156,10 +156,11 @@ static sb_status add_number(sb_cuda_graph *graph, sb_error *error) {
     return SB_OK;
 }
 
-sb_status sb_cuda_graph_add(sb_cuda_graph *graph, const sb_cuda_kernel *kernel,
+sb_status sb_cuda_graph_add(sb_cuda_graph *graph, sb_cuda_kernel *kernel,
                             const sb_cuda_shape *shape, void **arguments, int with_program,
                             sb_error *error) {
     forget_exec(graph);
+    SB_TRY(cuda_allow_shared(kernel, shape->shared_bytes, error));
     if (with_program)
         SB_TRY(add_number(graph, error));
     const kernel_node node = {

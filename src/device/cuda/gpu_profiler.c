@@ -291,6 +291,7 @@ static void say_what_is_not(const profiler_options *options) {
         const char *variable;
     } asked[] = {
         {options->records_noc, "TT_METAL_DEVICE_PROFILER_NOC_EVENTS: a GPU has no NoC"},
+        {options->syncs, "TT_METAL_PROFILER_SYNC: clocks of a GPU are compared in any case"},
         {options->joins_replays,
          "TT_METAL_TRACE_PROFILER: replays are recorded program by program"},
         {options->mode != PROFILER_NEVER_DROP,
