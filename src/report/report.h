@@ -147,9 +147,10 @@ sb_status sb_report_measure_device(const sb_report_options *options,
 /* Does a text begin as a device log does? */
 bool sb_report_is_device_log(sb_slice text);
 /*
- * Adds the zones of a device log to a trace, a lane for each processor, as a recording has them. Where the trace has the host's calls of ops, devices are placed so that no op begins
- * before its call, else each begins at 0. Zones that have no end, or no beginning, are among the
- * trace's losses.
+ * Adds the zones of a device log to a trace, a lane for each processor, as a recording has them.
+ * Where the trace has the host's calls of ops, devices are placed so that no op begins before its
+ * call, else each begins at 0. Zones that have no end, or no beginning, are among the trace's
+ * losses.
  */
 void sb_report_add_lanes(sb_slice log, sb_trace *trace, sb_report_device_flaws *flaws);
 
