@@ -144,6 +144,11 @@ static sb_status join_members(cli_view_inputs *inputs, const sb_vector *members,
     }
     if (shown == 0)
         SB_FAIL(error, SB_ERR_NOT_FOUND, "none of the session's traces can be read");
+    if (shown > 1) {
+        inputs->joined->info.program =
+            sb_arena_format(&inputs->joined->arena, "%zu programs", shown);
+        inputs->joined->info.process_id = 0;
+    }
     return SB_OK;
 }
 

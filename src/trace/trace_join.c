@@ -241,11 +241,15 @@ static void join_messages(const trace_joiner *join) {
     free(sorted);
 }
 
+/* Frames last until the next, the last one as long as its own program: their ends are said. */
 static void join_frames(const trace_joiner *join, const sb_frame_set *from) {
-    sb_frame_set *into =
-        sb_trace_add_frame_set(join->into, labelled(join, from->name), from->continuous);
-    for (uint64_t i = 0; i < sb_series_count(&from->frames); i++) {
+    sb_frame_set *into = sb_trace_add_frame_set(join->into, labelled(join, from->name), false);
+    const uint64_t count = sb_series_count(&from->frames);
+    for (uint64_t i = 0; i < count; i++) {
         sb_frame frame = *(const sb_frame *)sb_series_at(&from->frames, i);
+        if (from->continuous)
+            frame.end = i + 1 < count ? ((sb_frame *)sb_series_at(&from->frames, i + 1))->start
+                                      : sb_trace_end_time(join->from);
         frame.start = moved(join, frame.start);
         frame.end = moved(join, frame.end);
         frame.image = -1;

@@ -111,6 +111,7 @@ typedef struct route {
 
 static const route routes[] = {
     {"/api/info", view_answer_info, ""},
+    {"/api/news", view_answer_news, ""},
     {"/api/tracks", view_answer_tracks, "first|count|filter"},
     {"/api/sources", view_answer_sources, "first|count"},
     {"/api/zones", view_answer_zones, "from|to|width|tracks"},

@@ -54,6 +54,7 @@ sb_status view_call_choice(view_call *call, const char *name, const char *choice
 
 /* What the paths do, a file each for what belongs together. */
 sb_status view_answer_info(view_call *call);
+sb_status view_answer_news(view_call *call);
 sb_status view_answer_tracks(view_call *call);
 sb_status view_answer_sources(view_call *call);
 sb_status view_answer_zones(view_call *call);

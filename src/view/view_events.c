@@ -134,7 +134,7 @@ sb_status view_answer_frames(view_call *call) {
                 break;
             const uint64_t first = i;
             int64_t end = frame_end(set, i, horizon);
-            for (i++; i < count && end - start < window.grain; i++)
+            for (i++; i < count && view_length_between(start, end) < window.grain; i++)
                 end = frame_end(set, i, horizon);
             sb_put_format(call->body, "%s[%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 "]",
                           written++ == 0 ? "" : ",", first, i - first, start, end);

@@ -95,12 +95,12 @@ static void take_vote(const source_vote *vote, view_node *node) {
 
 /* ---- nodes ---- */
 
-static int64_t clipped_sum(int64_t a, int64_t b) {
+int64_t view_clipped_sum(int64_t a, int64_t b) {
     int64_t sum = 0;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static int64_t length_between(int64_t start, int64_t end) {
+int64_t view_length_between(int64_t start, int64_t end) {
     int64_t length = 0;
     return __builtin_sub_overflow(end, start, &length) ? INT64_MAX : length;
 }
@@ -112,10 +112,10 @@ static view_node sum_zones(const view_row *row, const sb_track *track, uint64_t 
         const uint32_t zone = zone_at(row, place);
         const int64_t start = sb_track_zone_start(track, zone);
         const int64_t end = drawn_end(track, zone, start);
-        const int64_t length = end == INT64_MAX ? 0 : length_between(start, end);
+        const int64_t length = end == INT64_MAX ? 0 : view_length_between(start, end);
         node.start = start < node.start ? start : node.start;
         node.end = end > node.end ? end : node.end;
-        node.busy = clipped_sum(node.busy, length);
+        node.busy = view_clipped_sum(node.busy, length);
         if (length > node.longest) {
             node.longest = length;
             node.zone = zone;
@@ -133,7 +133,7 @@ static view_node sum_nodes(const sb_series *below, uint64_t from, uint64_t to) {
         const view_node *child = sb_series_at(below, i);
         node.start = child->start < node.start ? child->start : node.start;
         node.end = child->end > node.end ? child->end : node.end;
-        node.busy = clipped_sum(node.busy, child->busy);
+        node.busy = view_clipped_sum(node.busy, child->busy);
         if (child->longest > node.longest) {
             node.longest = child->longest;
             node.zone = child->zone;
@@ -433,8 +433,8 @@ static void add_to_run(descent *down, const view_span *narrow, int64_t weight) {
     enum { RUN_PIXELS = 4 };
     const int64_t grain = down->window->grain;
     view_span *run = &down->run;
-    const bool joins = run->count > 0 && length_between(run->end, narrow->start) < grain &&
-                       length_between(run->start, narrow->end) / RUN_PIXELS < grain;
+    const bool joins = run->count > 0 && view_length_between(run->end, narrow->start) < grain &&
+                       view_length_between(run->start, narrow->end) / RUN_PIXELS < grain;
     if (!joins) {
         end_run(down);
         *run = *narrow;
@@ -442,7 +442,7 @@ static void add_to_run(descent *down, const view_span *narrow, int64_t weight) {
         return;
     }
     run->end = narrow->end > run->end ? narrow->end : run->end;
-    run->busy = clipped_sum(run->busy, narrow->busy);
+    run->busy = view_clipped_sum(run->busy, narrow->busy);
     run->count += narrow->count;
     if (weight > down->run_weight) {
         run->source = narrow->source;
@@ -463,7 +463,7 @@ static void visit_zone(descent *down, uint32_t zone) {
         return;
     const view_span span = {.start = start,
                             .end = end,
-                            .busy = length_between(start, end),
+                            .busy = view_length_between(start, end),
                             .source = sb_track_zone_source(down->track, zone),
                             .zone = zone,
                             .count = 1,
@@ -500,7 +500,7 @@ static void visit_node(descent *down, size_t level, uint64_t place) {
     if (down->is_full || node->start >= range.to ||
         (node->end <= range.from && node->start < range.from))
         return;
-    if (length_between(node->start, node->end) < down->window->grain) {
+    if (view_length_between(node->start, node->end) < down->window->grain) {
         const view_span narrow = {.start = node->start,
                                   .end = node->end,
                                   .busy = node->busy,

@@ -82,6 +82,10 @@ typedef struct view_index {
     int64_t end;      /* the latest time of the trace when it was last extended */
 } view_index;
 
+/* Times of files can be anything: sums and lengths that do not fit are the largest that do. */
+int64_t view_clipped_sum(int64_t a, int64_t b);
+int64_t view_length_between(int64_t start, int64_t end);
+
 void view_index_init(view_index *index, const sb_trace *trace);
 /* Takes in what the trace has gained. progress may be NULL. Returns whether there was any. */
 bool view_index_extend(view_index *index, sb_view_progress progress, void *context);

@@ -125,15 +125,19 @@ static void put_crash(sb_output *output, const sb_trace *trace) {
     sb_put_char(output, '}');
 }
 
+sb_status view_answer_news(view_call *call) {
+    char news[VIEW_NEWS_SIZE];
+    sb_put(call->body, (sb_slice){news, view_write_news(call->view, news)});
+    return SB_OK;
+}
+
 sb_status view_answer_info(view_call *call) {
-    bool is_live = false;
+    char news[VIEW_NEWS_SIZE];
     const sb_trace *trace = call->view->trace;
     const sb_trace_info *info = &trace->info;
     sb_output *output = call->body;
-    const uint64_t revision = view_revision(call->view, &is_live);
-    sb_put_format(output, "{\"revision\":%" PRIu64 ",\"live\":%s", revision,
-                  is_live ? "true" : "false");
-    sb_put_format(output, ",\"end\":%" PRId64, view_index_end(call->view->index));
+    const size_t size = view_write_news(call->view, news);
+    sb_put(output, (sb_slice){news, size - 1}); /* the object goes on */
     put_field(output, "name", call->view->name);
     put_field(output, "strobe", call->view->version);
     put_field(output, "program", info->program);

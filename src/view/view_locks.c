@@ -69,8 +69,8 @@ static void add_span(lock_spans *spans, const lock_span *next) {
     if (next->state == LOCK_FREE || next->end <= range.from || next->start >= range.to ||
         next->end <= next->start)
         return;
-    const bool joins = last->count > 0 && next->start - last->end < grain &&
-                       (next->end - last->start < grain ||
+    const bool joins = last->count > 0 && view_length_between(last->end, next->start) < grain &&
+                       (view_length_between(last->start, next->end) < grain ||
                         (last->state == next->state && next->start == last->end));
     if (!joins) {
         send_span(spans);

@@ -2,8 +2,23 @@
 
 #include "view/view_kept.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+/* Of a trace that grows, what will not change. */
+static uint64_t identify(sb_view *view) {
+    const sb_trace *trace = view->trace;
+    const sb_trace_info *info = &trace->info;
+    const uint64_t zones =
+        view->is_live ? 0 : sb_trace_zone_count(trace, false) + sb_trace_zone_count(trace, true);
+    const sb_slice text =
+        sb_arena_format(&view->arena, "%.*s\n%.*s\n%" PRIu64 "\n%" PRIu64 "\n%" PRIu64,
+                        (int)view->name.size, view->name.data, (int)info->program.size,
+                        info->program.data, info->captured_at, info->process_id, zones);
+    return sb_hash(text, 0);
+}
 
 sb_view *sb_view_create(const sb_view_source *source) {
     sb_view *view = sb_alloc_zeroed(1, sizeof *view);
@@ -16,6 +31,7 @@ sb_view *sb_view_create(const sb_view_source *source) {
         view->damage = sb_arena_copy(&view->arena, sb_slice_of(source->damage));
     if (source->transfers != NULL)
         view->transfers = sb_arena_format(&view->arena, "%s", source->transfers);
+    view->identity = identify(view);
     view_index_init(&view->own_index, source->trace);
     view->index = source->kept != NULL ? &source->kept->index : &view->own_index;
     view->revision = source->kept != NULL ? 1 : 0;
@@ -88,6 +104,15 @@ uint64_t view_revision(sb_view *view, bool *is_live) {
     *is_live = view->is_live;
     pthread_mutex_unlock(&view->events);
     return revision;
+}
+
+size_t view_write_news(sb_view *view, char text[VIEW_NEWS_SIZE]) {
+    bool is_live = false;
+    const uint64_t revision = view_revision(view, &is_live);
+    return (size_t)snprintf(
+        text, VIEW_NEWS_SIZE,
+        "{\"id\":\"%016" PRIx64 "\",\"revision\":%" PRIu64 ",\"end\":%" PRId64 ",\"live\":%s}",
+        view->identity, revision, view_index_end(view->index), is_live ? "true" : "false");
 }
 
 uint64_t view_wait(sb_view *view, uint64_t known, unsigned timeout_ms) {

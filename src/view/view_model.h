@@ -33,6 +33,7 @@ struct sb_view {
     sb_slice name;
     sb_slice damage;
     sb_slice version;
+    uint64_t identity;  /* tells what is shown from anything else a server here may show later */
     sb_slice transfers; /* folder with files of transfers; empty: there are none */
     view_index own_index;
     view_index *index; /* its own, or one that was kept */
@@ -63,6 +64,9 @@ void view_find_runs(sb_view *view);
 uint32_t view_op_of(sb_view *view, uint32_t number, uint32_t zone);
 /* The revision, and whether the trace still grows. */
 uint64_t view_revision(sb_view *view, bool *is_live);
+/* {"id":..., "revision":..., "end":..., "live":...}: what a page has to know to stay true. */
+enum { VIEW_NEWS_SIZE = 160 };
+size_t view_write_news(sb_view *view, char text[VIEW_NEWS_SIZE]);
 /* Waits up to timeout_ms until the revision is another than `known`, and returns it. */
 uint64_t view_wait(sb_view *view, uint64_t known, unsigned timeout_ms);
 

@@ -216,7 +216,7 @@ static void put_points(sb_output *output, const view_curve *curve, const sb_seri
     bool is_first = true;
     for (uint64_t i = inside > 0 ? inside - 1 : 0; i < end;) {
         const int64_t time = ((const sb_plot_point *)sb_series_at(points, i))->time;
-        uint64_t next = view_first_at(points, time + window->grain);
+        uint64_t next = view_first_at(points, view_clipped_sum(time, window->grain));
         next = next <= i ? i + 1 : next < end ? next : end;
         const sb_plot_point *last = sb_series_at(points, next - 1);
         put_point(output, is_first, time, extremes_of(curve, points, i, next), last->value);

@@ -125,20 +125,15 @@ typedef struct event_stream {
     sb_view_server *server;
     uint64_t told;      /* the revision that was sent last */
     unsigned silent_ms; /* since something was sent */
-    char text[160];
+    char text[VIEW_NEWS_SIZE + 16];
     size_t size;
     size_t sent;
 } event_stream;
 
-/* What a page is told: the revision, where the trace ends, and whether more will come. */
 static void write_event(event_stream *stream, uint64_t revision) {
-    bool is_live = false;
-    view_revision(stream->server->view, &is_live);
-    const int size =
-        snprintf(stream->text, sizeof stream->text,
-                 "data: {\"revision\":%" PRIu64 ",\"end\":%" PRId64 ",\"live\":%s}\n\n", revision,
-                 view_index_end(stream->server->view->index), is_live ? "true" : "false");
-    stream->size = (size_t)size;
+    char news[VIEW_NEWS_SIZE];
+    view_write_news(stream->server->view, news);
+    stream->size = (size_t)snprintf(stream->text, sizeof stream->text, "data: %s\n\n", news);
     stream->sent = 0;
     stream->told = revision;
 }

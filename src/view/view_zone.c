@@ -79,7 +79,7 @@ static inside look_inside(const sb_track *track, uint32_t zone) {
         const int64_t start = sb_track_zone_start(track, (uint32_t)i);
         found.count++;
         if (end > start)
-            found.total += end - start;
+            found.total = view_clipped_sum(found.total, view_length_between(start, end));
         if (found.listed.count < CHILDREN)
             *(uint32_t *)sb_vector_push(&found.listed) = (uint32_t)i;
     }
@@ -92,7 +92,7 @@ static void put_children(sb_output *output, const sb_trace *trace, uint32_t numb
     const int64_t end = sb_track_zone_end(track, zone);
     inside found = look_inside(track, zone);
     if (end >= start)
-        sb_put_format(output, ",\"self\":%" PRId64, end - start - found.total);
+        sb_put_format(output, ",\"self\":%" PRId64, view_length_between(start, end) - found.total);
     sb_put_format(output, ",\"childCount\":%" PRIu64 ",\"children\":[", found.count);
     for (size_t i = 0; i < found.listed.count; i++) {
         if (i > 0)

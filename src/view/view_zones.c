@@ -265,9 +265,9 @@ typedef struct buckets {
 
 /* Spreads the busy time of a span over the buckets it covers. */
 static void spread(buckets *into, const view_span *span) {
-    const double length = (double)(span->end - span->start);
-    const double from = (double)(span->start - into->range.from) / into->width_ns;
-    const double to = (double)(span->end - into->range.from) / into->width_ns;
+    const double length = (double)span->end - (double)span->start;
+    const double from = ((double)span->start - (double)into->range.from) / into->width_ns;
+    const double to = ((double)span->end - (double)into->range.from) / into->width_ns;
     const int64_t first = from < 0 ? 0 : (int64_t)from;
     for (int64_t i = first; i < into->count && (double)i <= to; i++) {
         const double left = from > (double)i ? from : (double)i;

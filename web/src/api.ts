@@ -18,10 +18,16 @@ export interface Context {
   uncertainty?: number;
 }
 
-export interface Info {
+/** What a page has to know to stay true. */
+export interface News {
+  /** What is shown: another one is another trace. */
+  id: string;
   revision: number;
   live: boolean;
   end: number;
+}
+
+export interface Info extends News {
   name: string;
   strobe: string;
   program: string;
@@ -283,13 +289,6 @@ export interface FindQuestion {
   count: number;
 }
 
-/** What a server tells of a trace that grows. */
-export interface News {
-  revision: number;
-  end: number;
-  live: boolean;
-}
-
 /** Who wants to know what becomes of the trace and of the server. */
 export interface Follower {
   grown(news: News): void;
@@ -511,10 +510,13 @@ export class ServerSource implements DataSource {
     };
     const ask = async () => {
       if (document.hidden || isLive) return;
-      await this.json("sources", { count: 0 }).then(
-        () => follower.connected(true),
-        (error) => follower.connected(error instanceof Refusal),
-      );
+      try {
+        const news = await this.json<News>("news");
+        follower.connected(true);
+        follower.grown(news);
+      } catch (error) {
+        follower.connected(error instanceof Refusal);
+      }
     };
     listen();
     document.addEventListener("visibilitychange", () => {

@@ -22,14 +22,14 @@ export function useStore<T>(select: (state: State) => T): T {
   const selected = select(getState());
   const last = useRef(selected);
   last.current = selected;
-  useEffect(
-    () =>
-      subscribe((state) => {
-        const next = select(state);
-        if (next !== last.current) render(undefined as never);
-      }),
-    [],
-  );
+  useEffect(() => {
+    const compare = (state: State) => {
+      if (select(state) !== last.current) render(undefined as never);
+    };
+    // It may have changed between rendering and this.
+    compare(getState());
+    return subscribe(compare);
+  }, []);
   return selected;
 }
 

@@ -45,6 +45,12 @@ async function load(source: DataSource): Promise<void> {
   });
 }
 
+/** Another trace is at this address now; nothing of what is known or of the link fits it. */
+function startAnew(): void {
+  history.replaceState(null, "", location.pathname + location.search);
+  location.reload();
+}
+
 /** While a capture runs the end moves; who follows sees the last stretch. */
 function keepUp(source: DataSource): void {
   let isLoading = false;
@@ -79,7 +85,8 @@ function keepUp(source: DataSource): void {
   };
   source.follow(getState().info?.live ?? false, {
     grown: (news) => {
-      if (news.revision !== getState().info?.revision) void refresh();
+      if (news.id !== getState().info?.id) startAnew();
+      else if (news.revision !== getState().info?.revision) void refresh();
     },
     connected: (isConnected) => {
       const connection = isConnected ? "open" : "lost";

@@ -284,7 +284,7 @@ test("events tell the revision at once", async () => {
   const { value } = await response.body!.getReader().read();
   assert.match(
     new TextDecoder().decode(value),
-    /^data: \{"revision":1,"end":\d+,"live":false\}\n\n$/,
+    /data: \{"id":"[0-9a-f]{16}","revision":1,"end":\d+,"live":false\}\n\n$/,
   );
   stop.abort();
 });

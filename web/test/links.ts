@@ -186,8 +186,12 @@ test("a server that is gone is not asked all the time", async () => {
   await back.locator(".badge.lost").waitFor();
   const third = await serve(trace, "--port", origin.port);
   await back.locator(".badge.lost").waitFor({ state: "detached" });
-  await back.close();
+  assert.ok((await zones(back)).length > 1, "it is the same trace, and goes on");
   await third.stop();
+  const other = await serve(makeTrace("one"), "--port", origin.port);
+  await back.waitForFunction(() => window.strobeTest?.state().info?.zones === 1);
+  await back.close();
+  await other.stop();
 });
 
 test("a page without a server steps and fits as well", async () => {

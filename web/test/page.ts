@@ -543,6 +543,7 @@ test("a page without a server answers the same", async () => {
   const path = join(SCRATCH, "run.html");
   run(STROBE, "view", trace, "--static", path);
   const alone = await openPage(browser, `file://${path}`);
+  await alone.locator(".panels .table-row.clickable").first().waitFor();
   await reset();
   const served = await zones(page);
   const own = await zones(alone);
