@@ -1,15 +1,16 @@
 // The canvas of the timeline: when to draw, and what hands do to it.
 
 import { Refusal } from "./api";
-import type { DataSource } from "./api";
+import type { DataSource, Track } from "./api";
 import { drawTimeline, topHeight, RULER, STRIP } from "./draw";
 import type { Drawn, Picture, Scene } from "./draw";
 import { currentTheme } from "./hooks";
-import { groupKey, makeLayout, matches, shownFrameSets } from "./layout";
-import type { Layout } from "./layout";
+import { groupKey, makeLayout, matches, ROW, shownFrameSets, trackKey } from "./layout";
+import type { Item, Layout } from "./layout";
 import { Loader } from "./loader";
-import { getState, setState, showAround, showRange, subscribe } from "./store";
+import { getState, setState, showAround, showRange, subscribe, toggled } from "./store";
 import type { State } from "./store";
+import { LISTED_TRACKS } from "./tracks";
 
 export interface Hover {
   drawn: Drawn | null;
@@ -17,6 +18,8 @@ export interface Hover {
   x: number;
   y: number;
 }
+
+type TrackItem = Item & { kind: "track" };
 
 type Drag =
   | { kind: "pan"; x: number; y: number; state: State; moved: boolean }
@@ -47,6 +50,8 @@ export class TimelineCanvas {
   private drag: Drag | null = null;
   /** The click before: a second one soon and at the same place is part of it. */
   private last: { x: number; y: number; time: number; drawn: Drawn | null } | null = null;
+  /** What is to be brought to the screen as soon as its track is known. */
+  private wanted: { track: number; zone: number | undefined } | null = null;
   private readonly pointers = new Map<number, PointerEvent>();
   private readonly unsubscribe: () => void;
   private readonly observer: ResizeObserver;
@@ -115,6 +120,7 @@ export class TimelineCanvas {
       "info",
     ] as const;
     if (arranged.some((key) => state[key] !== before[key])) this.relayout();
+    if (state.tracks !== before.tracks) this.bringWanted();
     if (state.scroll !== before.scroll) this.onLayout(this.layout);
     if (state.connection === "open" && before.connection === "lost") this.loader.resume();
   }
@@ -143,33 +149,64 @@ export class TimelineCanvas {
     if (scroll !== getState().scroll) setState({ scroll });
   }
 
-  /** Brings a track to the screen, wherever it is: hidden, folded away, filtered, not loaded. */
-  async show(id: number): Promise<void> {
-    const state = getState();
-    let track = state.tracks.find((one) => one.id === id);
-    if (!track) {
-      track = await this.source.track(id).catch(() => undefined);
-      if (!track) return;
-      setState({ tracks: [...getState().tracks, track] });
-    }
-    const group = groupKey(track.group);
-    if (!matches(track, state.filter)) setState({ filter: "" });
-    if (state.hidden.includes(id)) setState({ hidden: state.hidden.filter((one) => one !== id) });
-    if (state.folded.includes(group))
-      setState({ folded: state.folded.filter((key) => key !== group) });
-    this.reveal(id);
+  /**
+   * Brings a track to the screen, and in it the row of a zone, wherever it is: hidden, folded away,
+   * filtered out. One that is not listed comes when it is (see tracks.ts).
+   */
+  show(track: number, zone?: number): void {
+    this.wanted = { track, zone };
+    setState({ shown: track });
+    this.bringWanted();
   }
 
-  /** Scrolls so that a track is on the screen. */
-  private reveal(track: number): void {
-    const item = this.layout.items.find((one) => one.kind === "track" && one.track.id === track);
-    if (!item || (item.kind === "track" && item.isPinned)) return;
+  private bringWanted(): void {
+    const { wanted } = this;
+    const state = getState();
+    const track = wanted && state.tracks.find((one) => one.id === wanted.track);
+    if (!wanted || !track) return;
+    this.wanted = null;
+    const group = groupKey(track.group);
+    const isFiltered = !matches(track, state.filter);
+    setState({
+      filter: isFiltered ? "" : state.filter,
+      hidden: state.hidden.filter((id) => id !== track.id),
+      folded: state.folded.filter((key) => key !== group),
+    });
+    if (wanted.zone === undefined || track.depth <= 1) this.reveal(track.id);
+    else void this.revealRow(track, wanted.zone);
+    // Without the filter other tracks are listed, and this one will be elsewhere.
+    if (isFiltered && (state.info?.tracks ?? 0) > LISTED_TRACKS) this.wanted = wanted;
+  }
+
+  private async revealRow(track: Track, zone: number): Promise<void> {
+    const { selected } = getState();
+    const isKnown = selected?.zone.track === track.id && selected.zone.zone === zone;
+    const details = isKnown ? selected : await this.source.zone(track.id, zone).catch(() => null);
+    const depth = details?.parents.length ?? 0;
+    const item = this.trackItem(track.id);
+    if (item?.isFolded && depth > 0)
+      setState({ folded: toggled(getState().folded, trackKey(track)) });
+    this.reveal(track.id, depth);
+  }
+
+  private trackItem(id: number): TrackItem | undefined {
+    return this.layout.items.find(
+      (item): item is TrackItem => item.kind === "track" && item.track.id === id,
+    );
+  }
+
+  /** Scrolls so that a track, or one of its rows, is on the screen. */
+  private reveal(id: number, row?: number): void {
+    const item = this.trackItem(id);
+    if (!item || item.isPinned) return;
+    const isRow = row !== undefined && !item.isFolded;
     const { scroll } = getState();
     const room = this.viewHeight - this.layout.pinnedHeight;
-    const top = item.y - this.layout.pinnedHeight;
+    const top = item.y - this.layout.pinnedHeight + (isRow ? row * ROW : 0);
+    const bottom = top + (isRow ? ROW : item.height);
     if (top < scroll) this.scrollBy(top - scroll - 30);
-    else if (top + item.height > scroll + room)
-      this.scrollBy(top + item.height - scroll - room + 30);
+    else if (bottom > scroll + room)
+      this.scrollBy(Math.min(bottom - scroll - room, top - scroll) + 30);
   }
 
   private resize(): void {

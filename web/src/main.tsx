@@ -3,14 +3,15 @@
 import { render } from "preact";
 import "./app.css";
 import { messageOf, ServerSource } from "./api";
-import type { DataSource, Source, Track } from "./api";
+import type { DataSource, Source } from "./api";
 import { App } from "./app";
 import { embeddedData } from "./embedded";
 import { DataContext } from "./hooks";
 import { listenToKeys } from "./keys";
 import { keepLink, readLink } from "./link";
-import { getState, placeAll, placeView, setState, showAll, subscribe } from "./store";
+import { getState, placeAll, placeView, setState, showAll } from "./store";
 import { timelineCanvas } from "./timeline";
+import { keepListed, listTracks } from "./tracks";
 
 /** Sources come in pages; there are few unless a program makes them up as it runs. */
 async function loadSources(source: DataSource, known: Source[]): Promise<Source[]> {
@@ -29,7 +30,7 @@ async function load(source: DataSource): Promise<void> {
   const known = info.live || getState().info?.live ? [] : getState().sources;
   const [sources, tracks, plots, losses, locks] = await Promise.all([
     known.length < info.sources ? loadSources(source, known) : known,
-    source.tracks(info.tracks > 10000 ? getState().filter : ""),
+    listTracks(source, info.tracks),
     info.plots + info.allocations > 0 ? source.plots() : [],
     info.lossRecords > 0 ? source.losses() : [],
     info.locks > 0 ? source.locks({ from: 0, to: Math.max(1, info.end) }, 1) : [],
@@ -37,7 +38,7 @@ async function load(source: DataSource): Promise<void> {
   setState({
     info,
     sources,
-    tracks: withKept(tracks.tracks),
+    tracks: tracks.tracks,
     trackTotal: tracks.total,
     plots,
     losses,
@@ -95,32 +96,6 @@ function keepUp(source: DataSource): void {
   });
 }
 
-/** Tracks that were asked for by name stay, whatever the list is of. */
-function withKept(tracks: Track[]): Track[] {
-  const { pinned, selection } = getState();
-  const wanted = new Set(selection ? [...pinned, selection.track] : pinned);
-  const known = new Set(tracks.map((track) => track.id));
-  const kept = getState().tracks.filter((track) => wanted.has(track.id) && !known.has(track.id));
-  return [...tracks, ...kept];
-}
-
-/** With more tracks than fit, the filter is asked of the server. */
-function filterOnServer(source: DataSource): void {
-  let timer = 0;
-  subscribe((state, before) => {
-    if (state.filter === before.filter || (state.info?.tracks ?? 0) <= 10000) return;
-    window.clearTimeout(timer);
-    timer = window.setTimeout(async () => {
-      try {
-        const answer = await source.tracks(state.filter);
-        setState({ tracks: withKept(answer.tracks), trackTotal: answer.total });
-      } catch (error) {
-        setState({ error: messageOf(error) });
-      }
-    }, 150);
-  });
-}
-
 async function start(): Promise<void> {
   const source: DataSource = embeddedData() ?? new ServerSource();
   const link = readLink(location.hash);
@@ -145,7 +120,7 @@ async function start(): Promise<void> {
   if (info?.live) setState({ follow: true });
   if ((info?.tracks ?? 0) === 0 && info?.ops && !link.hasTab) setState({ tab: "ops" });
   keepLink();
-  filterOnServer(source);
+  keepListed(source);
   keepUp(source);
 }
 

@@ -230,7 +230,7 @@ function CoreDetails({ core, span }: { core: Core; span: number }) {
         <button
           key={lane.track}
           class="lane-bar"
-          onClick={() => void timelineCanvas()?.show(lane.track)}
+          onClick={() => timelineCanvas()?.show(lane.track)}
           title="Show on the timeline"
         >
           <span>{lane.name}</span>

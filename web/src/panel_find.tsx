@@ -16,7 +16,7 @@ import { timelineCanvas } from "./timeline";
 export function jumpTo(track: number, zone: number, start: number, end: number): void {
   setState({ selection: { track, zone } });
   showAround(start, end);
-  void timelineCanvas()?.show(track);
+  timelineCanvas()?.show(track, zone);
 }
 
 export function Figures({ stats }: { stats: Stats }) {

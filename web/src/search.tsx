@@ -44,7 +44,7 @@ function useHits(text: string): { hits: Hit[]; isCurrent: boolean; error: string
       kind: "track",
       text: track.name,
       note: "",
-      open: () => void timelineCanvas()?.show(track.id),
+      open: () => timelineCanvas()?.show(track.id),
     })),
     ...found.messages.map((message) => ({
       key: `m${message.id}`,

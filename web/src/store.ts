@@ -31,6 +31,8 @@ export interface State {
   sources: Source[];
   tracks: Track[];
   trackTotal: number;
+  /** The track that was brought to the screen last. */
+  shown: number | null;
   plots: Plot[];
   losses: Loss[];
   locks: { id: number; name: string }[];
@@ -94,6 +96,7 @@ let state: State = {
   sources: [],
   tracks: [],
   trackTotal: 0,
+  shown: null,
   plots: [],
   losses: [],
   locks: [],
