@@ -1,8 +1,8 @@
 // The address as a link: what is after '#' restores the view.
 
-import { getState, setState, showRange, subscribe, TABS } from "./store";
+import { getState, setState, showAll, showRange, subscribe, TABS } from "./store";
 import type { Bookmark, State, Tab } from "./store";
-import type { Range } from "./api";
+import type { Info, Range } from "./api";
 
 function writeRange(range: Range): string {
   return `${Math.round(range.from)}~${Math.round(range.to)}`;
@@ -33,6 +33,11 @@ function readBookmarks(text: string | null): Bookmark[] {
     .filter((bookmark) => Number.isFinite(bookmark.time));
 }
 
+/** The tab that is open unless a link names one. */
+function firstTab(info: Info | null): Tab {
+  return info?.ops && info.tracks === 0 ? "ops" : "stats";
+}
+
 /** What of a state belongs into a link. */
 export function writeLink(state: State): string {
   const link = new URLSearchParams();
@@ -40,7 +45,7 @@ export function writeLink(state: State): string {
   if (state.scroll > 0) link.set("y", String(Math.round(state.scroll)));
   if (state.selection) link.set("zone", `${state.selection.track}.${state.selection.zone}`);
   if (state.range) link.set("range", writeRange(state.range));
-  if (state.tab !== "stats") link.set("tab", state.tab);
+  if (state.tab !== firstTab(state.info)) link.set("tab", state.tab);
   if (state.find !== null) link.set("find", String(state.find));
   if (state.filter) link.set("filter", state.filter);
   if (state.hidden.length) link.set("hide", state.hidden.join("."));
@@ -55,7 +60,7 @@ export function writeLink(state: State): string {
 export interface Link {
   /** The stretch of time; null: the link does not say. */
   view: Range | null;
-  hasTab: boolean;
+  tab: Tab | null;
   /** Everything else; what a link does not say is as it is at first. */
   rest: Partial<State>;
 }
@@ -63,13 +68,10 @@ export interface Link {
 export function readLink(hash: string): Link {
   const link = new URLSearchParams(hash.replace(/^#/, ""));
   const found: Partial<State> = {};
-  found.scroll = Math.max(0, Number(link.get("y") ?? 0) || 0);
+  found.scroll = readNumbers(link.get("y"))[0] ?? 0;
   const [track, zone] = readNumbers(link.get("zone"));
   found.selection = track !== undefined && zone !== undefined ? { track, zone } : null;
   found.range = readRange(link.get("range"));
-  const tab = link.get("tab");
-  const hasTab = tab !== null && (TABS as readonly string[]).includes(tab);
-  found.tab = hasTab ? (tab as Tab) : "stats";
   const [find] = readNumbers(link.get("find"));
   found.find = find ?? null;
   found.filter = link.get("filter") ?? "";
@@ -78,7 +80,15 @@ export function readLink(hash: string): Link {
   found.order = readNumbers(link.get("order"));
   found.folded = (link.get("fold") ?? "").split("|").filter(Boolean);
   found.bookmarks = readBookmarks(link.get("marks"));
-  return { view: readRange(link.get("t")), hasTab, rest: found };
+  const tab = TABS.find((one) => one === link.get("tab")) ?? null;
+  return { view: readRange(link.get("t")), tab, rest: found };
+}
+
+/** Shows what a link says of a trace that is known. */
+export function followLink({ view, tab, rest }: Link): void {
+  setState({ ...rest, tab: tab ?? firstTab(getState().info) });
+  if (view) showRange(view.from, view.to);
+  else showAll();
 }
 
 /** Keeps the address up to date, a moment after the last change. */
@@ -97,8 +107,6 @@ export function keepLink(): void {
   });
   window.addEventListener("hashchange", () => {
     known = location.hash;
-    const { view, rest } = readLink(known);
-    setState(rest);
-    if (view) showRange(view.from, view.to);
+    followLink(readLink(known));
   });
 }

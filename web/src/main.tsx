@@ -8,8 +8,8 @@ import { App } from "./app";
 import { embeddedData } from "./embedded";
 import { DataContext } from "./hooks";
 import { listenToKeys } from "./keys";
-import { keepLink, readLink } from "./link";
-import { getState, placeAll, placeView, setState, showAll } from "./store";
+import { followLink, keepLink, readLink } from "./link";
+import { getState, placeAll, placeView, setState } from "./store";
 import { timelineCanvas } from "./timeline";
 import { keepListed, listTracks } from "./tracks";
 
@@ -99,6 +99,7 @@ function keepUp(source: DataSource): void {
 async function start(): Promise<void> {
   const source: DataSource = embeddedData() ?? new ServerSource();
   const link = readLink(location.hash);
+  // What is to be loaded depends on it.
   setState(link.rest);
   render(
     <DataContext.Provider value={source}>
@@ -115,10 +116,8 @@ async function start(): Promise<void> {
   }
   const { info } = getState();
   document.title = `${info?.program || info?.name || "trace"} – Strobe`;
-  if (link.view) placeView(link.view.from, link.view.to);
-  else showAll();
+  followLink(link);
   if (info?.live) setState({ follow: true });
-  if ((info?.tracks ?? 0) === 0 && info?.ops && !link.hasTab) setState({ tab: "ops" });
   keepLink();
   keepListed(source);
   keepUp(source);
