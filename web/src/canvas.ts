@@ -324,7 +324,7 @@ export class TimelineCanvas {
     canvas.addEventListener("pointerdown", (event) => this.pressed(event));
     canvas.addEventListener("pointermove", (event) => this.moved(event));
     canvas.addEventListener("pointerup", (event) => this.released(event));
-    canvas.addEventListener("pointercancel", (event) => this.released(event));
+    canvas.addEventListener("pointercancel", (event) => this.dropped(event));
     canvas.addEventListener("pointerleave", () => this.left());
     window.addEventListener("pointerdown", this.doubled, true);
     canvas.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
@@ -381,6 +381,8 @@ export class TimelineCanvas {
     if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, event);
     this.pointerTime = this.timeAt(x);
     this.invalidate();
+    // A menu or another window may have taken the release.
+    if (event.buttons === 0 && this.pointers.has(event.pointerId)) this.dropped(event);
     const { drag } = this;
     if (!drag) this.hover(x, y);
     else if (drag.kind === "pan") this.pan(drag, x, y);
@@ -434,12 +436,18 @@ export class TimelineCanvas {
     return this.picture.flags.find((flag) => x >= flag.x - 2 && x < flag.x + 9)?.message ?? null;
   }
 
-  private released(event: PointerEvent): void {
-    const { x, y } = this.spot(event);
-    this.pointers.delete(event.pointerId);
+  /** Ends what a pointer was doing, and says what that was. */
+  private dropped(event: PointerEvent): Drag | null {
     const { drag } = this;
+    this.pointers.delete(event.pointerId);
     this.drag = null;
     this.canvas.style.cursor = "default";
+    return drag;
+  }
+
+  private released(event: PointerEvent): void {
+    const { x, y } = this.spot(event);
+    const drag = this.dropped(event);
     if (!drag || drag.kind === "pinch" || drag.moved) return;
     const { clientX, clientY, timeStamp } = event;
     this.last = { x: clientX, y: clientY, time: timeStamp, drawn: this.drawnAt(x, y) };
@@ -476,7 +484,7 @@ export class TimelineCanvas {
    * which then are where the canvas was.
    */
   private readonly doubled = (event: PointerEvent): void => {
-    const drawn = this.isSecond(event) ? this.last?.drawn : null;
+    const drawn = event.button === 0 && this.isSecond(event) ? this.last?.drawn : null;
     this.last = null;
     if (!drawn) return;
     event.stopPropagation();

@@ -13,6 +13,9 @@ import type { Item, Layout } from "./layout";
 import { getState, setState, showRange, toggled, traceEnd } from "./store";
 import { Icon } from "./icons";
 
+/** Of the buttons that an event says are down. */
+const LEFT_BUTTON = 1;
+
 let current: TimelineCanvas | null = null;
 
 /** The canvas on the page, for keys and panels that move it. */
@@ -64,7 +67,7 @@ export function OverviewStrip() {
   const left = Math.max(0, (view.from / end) * 100);
   const right = Math.min(100, (view.to / end) * 100);
   const move = (event: PointerEvent) => {
-    if (event.buttons === 0) return;
+    if ((event.buttons & LEFT_BUTTON) === 0) return;
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const middle = ((event.clientX - box.left) / box.width) * end;
     const { from, to } = getState().view;
@@ -404,11 +407,13 @@ export function Splitter({
       class={`splitter ${direction}`}
       role="separator"
       onPointerDown={(event) => {
+        if (event.button !== 0) return;
         event.preventDefault();
         event.currentTarget.setPointerCapture(event.pointerId);
         last.current = at(event);
       }}
       onPointerMove={(event) => {
+        if ((event.buttons & LEFT_BUTTON) === 0) last.current = null;
         if (last.current === null) return;
         onMove(at(event) - last.current);
         last.current = at(event);
