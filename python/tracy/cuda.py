@@ -40,6 +40,7 @@ Extent = Union[int, Sequence[int]]
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
 _THREADS_MOST = 1024
+_SHAPES_MOST = 256  # that a kernel keeps
 
 # ---- modules ----
 
@@ -197,6 +198,7 @@ class Kernel:
         self.name = name
         self.parameters = parameters
         self._module = module
+        self._shapes: dict[tuple[int, int, int], Shape] = {}
         self._zones: dict[tuple[Any, ...], Any] = {}
         self._library, self._driver = load()
 
@@ -224,10 +226,20 @@ class Kernel:
         described = [describe_array(value) for value in arguments]
         packed = [pack(*each) for each in zip(self.parameters, arguments, described)]
         arrays = [array for array in described if array is not None]
-        shape = _shape(grid, block, shared)
+        shape = self._shape_of(grid, block, shared)
         place = sys._getframe(1)
         with self._zone_at(place.f_code.co_filename, place.f_lineno, place.f_code.co_name):
             self._launch(shape, stream, packed, arrays)
+
+    def _shape_of(self, grid: Extent, block: Extent, shared: int) -> Shape:
+        """Kept where it is plain: most launches of a kernel are alike."""
+        if type(grid) is not int or type(block) is not int:
+            return _shape(grid, block, shared)
+        if (grid, block, shared) not in self._shapes:
+            if len(self._shapes) >= _SHAPES_MOST:
+                self._shapes.clear()
+            self._shapes[grid, block, shared] = _shape(grid, block, shared)
+        return self._shapes[grid, block, shared]
 
     def _zone_at(self, *place: Any) -> Any:
         """The zone of launches from there."""
