@@ -142,7 +142,7 @@ def describe_array(value: Any) -> Optional[Array]:
     if owner == "cupy" and hasattr(value, "data"):  # as below, without making a dictionary
         name = _name_of(value.dtype)
         return Array(value.data.ptr, scalar_of(name), name, value.data.device_id, owner, None)
-    if hasattr(value, "data_ptr") and hasattr(value, "is_cuda"):
+    if hasattr(value, "is_cuda") and hasattr(value, "data_ptr"):
         name = _name_of(value.dtype)
         device = value.device.index if value.is_cuda else None
         address = value.data_ptr() if value.is_cuda else -1

@@ -128,14 +128,17 @@ void cuda_tracks_tell_losses(const cuda_context *context) {
         return;
     for (uint32_t sm = 0; sm < context->pool.options.sm_count; sm++) {
         char line[160];
+        char thread[32] = "";
         const uint64_t lost = context->pool.sms[sm].lost;
-        if (lost == 0 || context->tracks[sm].context == NO_CONTEXT)
+        if (lost == 0)
             continue;
-        const int size = snprintf(line, sizeof line,
-                                  "strobe lost count=%llu from=0 thread=%u cause=%d GPU %d, SM %u: "
-                                  "no room for records",
-                                  (unsigned long long)lost, code_of(context, sm, 0), BUFFER_FULL,
-                                  context->device, sm);
+        if (context->tracks[sm].context != NO_CONTEXT) /* else it lost all, and has no lane */
+            snprintf(thread, sizeof thread, " thread=%u", code_of(context, sm, 0));
+        const int size =
+            snprintf(line, sizeof line,
+                     "strobe lost count=%llu from=0%s cause=%d GPU %d, SM %u: no room "
+                     "for records",
+                     (unsigned long long)lost, thread, BUFFER_FULL, context->device, sm);
         sb_app_info(line, (size_t)size);
     }
 }

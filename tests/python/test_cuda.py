@@ -200,7 +200,8 @@ class Packing(WithStandIns):
 
 class Launching(WithStandIns):
     def framework(self, name: str, **parts: object) -> None:
-        change = mock.patch.dict(sys.modules, {name: types.SimpleNamespace(cuda=types.SimpleNamespace(**parts))})
+        module = types.SimpleNamespace(cuda=types.SimpleNamespace(**parts), _C=None)
+        change = mock.patch.dict(sys.modules, {name: module})
         change.start()
         self.addCleanup(change.stop)
 
