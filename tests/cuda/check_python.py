@@ -280,10 +280,11 @@ def run_case(strobe, name, script, arguments=()):
         if done.returncode:
             return f"exit {done.returncode}: {done.stdout}{done.stderr}", done
         trace = Path(folder) / ".logs/tracy_profile_log_host.tracy"
-        device = collections.Counter(row["name"] for row in export(strobe, trace, "-g"))
+        recorded = export(strobe, trace, "-g")
         # Of the script alone: other functions may be called like a kernel.
-        host = collections.Counter(row["name"] for row in export(strobe, trace, "-u")
-                                   if Path(row["src_file"]).name == Path(script).name)
+        calls = [row for row in export(strobe, trace, "-u") if Path(row["src_file"]).name == Path(script).name]
+        device = collections.Counter(row["name"] for row in recorded)
+        host = collections.Counter(row["name"] for row in calls)
         told = subprocess.run([strobe, "export", "--json", str(trace)], capture_output=True, text=True).stdout
         losses = sum(loss["count"] for loss in json.loads(told).get("losses", []))
     if name not in CASES:
@@ -296,6 +297,10 @@ def run_case(strobe, name, script, arguments=()):
     missing = sum(wanted["zones"].values()) - sum(device.values())
     if missing != wanted["lost"] + wanted["unplaced"] or (missing == 0 and dict(device) != wanted["zones"]):
         return f"zones: {dict(device)}, not {wanted}", done
+    launched = min(int(row["ns_since_start"]) for row in calls if row["name"] in wanted["launches"])
+    begun = min(int(row["Time from start of program"]) for row in recorded)
+    if begun < launched:
+        return f"a kernel begins {launched - begun} ns before it is launched", done
     if losses != wanted["lost"]:
         return f"{losses} losses are told of {wanted['lost']}", done
     if any(host[launch] != times for launch, times in wanted["launches"].items()):
