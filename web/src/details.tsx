@@ -1,6 +1,6 @@
 // The selected zone: its figures, what is around and inside it, who started it.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Run, Zone, ZoneDetails } from "./api";
 import { countOf, formatCount, formatPercent, formatTime } from "./format";
 import { Histogram } from "./histogram";
@@ -264,6 +264,8 @@ export function Details() {
     info?.revision,
   );
   const details = answer.data;
+  /** Whoever closes what is selected is done with its op; a link may have an op alone. */
+  const hadSelection = useRef(false);
   useEffect(() => setState({ selected: details }), [details]);
   useEffect(() => {
     const issue = selection ? details?.issue : undefined;
@@ -277,7 +279,8 @@ export function Details() {
           }
         : null;
     timelineCanvas()?.setLink(link);
-    if (selection === null) forgetRun();
+    if (selection === null && hadSelection.current) forgetRun();
+    hadSelection.current = selection !== null;
   }, [details, selection]);
   if (!selection) return null;
   return (

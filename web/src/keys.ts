@@ -155,7 +155,8 @@ function move(now: number): void {
 
 function isTyping(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null;
-  return target !== null && ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName);
+  if (target instanceof HTMLInputElement) return target.type !== "checkbox";
+  return target !== null && ["SELECT", "TEXTAREA"].includes(target.tagName);
 }
 
 function pressed(event: KeyboardEvent): void {

@@ -1,6 +1,6 @@
 // The address as a link: what is after '#' restores the view.
 
-import { getState, setState, showAll, showRange, subscribe, TABS } from "./store";
+import { getState, MEASURES, setState, showAll, showRange, subscribe, TABS } from "./store";
 import type { Bookmark, State, Tab } from "./store";
 import type { Info, Range } from "./api";
 
@@ -47,6 +47,9 @@ export function writeLink(state: State): string {
   if (state.range) link.set("range", writeRange(state.range));
   if (state.tab !== firstTab(state.info)) link.set("tab", state.tab);
   if (state.find !== null) link.set("find", String(state.find));
+  if (state.op !== null) link.set("op", String(state.op));
+  if (state.mapMeasure !== "busy") link.set("map", state.mapMeasure);
+  if (state.mapCore) link.set("core", state.mapCore);
   if (state.filter) link.set("filter", state.filter);
   if (state.hidden.length) link.set("hide", state.hidden.join("."));
   if (state.pinned.length) link.set("pin", state.pinned.join("."));
@@ -72,8 +75,10 @@ export function readLink(hash: string): Link {
   const [track, zone] = readNumbers(link.get("zone"));
   found.selection = track !== undefined && zone !== undefined ? { track, zone } : null;
   found.range = readRange(link.get("range"));
-  const [find] = readNumbers(link.get("find"));
-  found.find = find ?? null;
+  found.find = readNumbers(link.get("find"))[0] ?? null;
+  found.op = readNumbers(link.get("op"))[0] ?? null;
+  found.mapMeasure = MEASURES.find((measure) => measure === link.get("map")) ?? "busy";
+  found.mapCore = link.get("core");
   found.filter = link.get("filter") ?? "";
   found.hidden = readNumbers(link.get("hide"));
   found.pinned = readNumbers(link.get("pin"));

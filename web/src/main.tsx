@@ -9,6 +9,7 @@ import { embeddedData } from "./embedded";
 import { DataContext } from "./hooks";
 import { listenToKeys } from "./keys";
 import { followLink, keepLink, readLink } from "./link";
+import { keepRun } from "./runs";
 import { getState, placeAll, placeView, setState } from "./store";
 import { timelineCanvas } from "./timeline";
 import { keepListed, listTracks } from "./tracks";
@@ -119,6 +120,7 @@ async function start(): Promise<void> {
   followLink(link);
   if (info?.live) setState({ follow: true });
   keepLink();
+  keepRun(source);
   keepListed(source);
   keepUp(source);
 }

@@ -8,12 +8,10 @@ import { countOf, formatBytes, formatCount, formatPercent, formatTime } from "./
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { RangeChip } from "./panel_stats";
 import { forgetRun, runName } from "./runs";
-import { traceEnd } from "./store";
+import { MEASURES, setState, traceEnd } from "./store";
+import type { Measure } from "./store";
 import { Field, Notice } from "./table";
 import { timelineCanvas } from "./timeline";
-
-const MEASURES = ["busy", "kernel", "waiting", "lost", "traffic"] as const;
-type Measure = (typeof MEASURES)[number];
 
 interface MeasureText {
   title: string;
@@ -279,8 +277,8 @@ export function DevicePanel() {
   const info = useStore((state) => state.info);
   const [filter, setFilter] = useState("");
   const [device, setDevice] = useState<number | null>(null);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const [measure, setMeasure] = useState<Measure>("busy");
+  const chosen = useStore((state) => state.mapCore);
+  const measure = useStore((state) => state.mapMeasure);
   const run = useStore((state) => state.run);
   const plots = useStore((state) => state.plots);
   const { revision } = info ?? {};
@@ -332,7 +330,11 @@ export function DevicePanel() {
         />
         <div class="segments" aria-label="What the map shows">
           {measures.map((one) => (
-            <button key={one} class={one === measure ? "on" : ""} onClick={() => setMeasure(one)}>
+            <button
+              key={one}
+              class={one === measure ? "on" : ""}
+              onClick={() => setState({ mapMeasure: one })}
+            >
               {MEASURE_TEXTS[one].title}
             </button>
           ))}
@@ -353,7 +355,7 @@ export function DevicePanel() {
       </div>
       {cores.length > 0 && (
         <div class="device-body">
-          <Grid cores={cores} chosen={chosen} choose={setChosen} />
+          <Grid cores={cores} chosen={chosen} choose={(mapCore) => setState({ mapCore })} />
           <div class="device-side">
             {core ? (
               <>

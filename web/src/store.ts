@@ -16,6 +16,9 @@ export const TAB_NAMES: Record<Tab, string> = {
   info: "Info",
 };
 
+export const MEASURES = ["busy", "kernel", "waiting", "lost", "traffic"] as const;
+export type Measure = (typeof MEASURES)[number];
+
 export interface ZoneRef {
   track: number;
   zone: number;
@@ -43,7 +46,9 @@ export interface State {
   selection: ZoneRef | null;
   /** What is known of it, once that has come. */
   selected: ZoneDetails | null;
-  /** The run of an op that is looked at, and its kernels as "track.zone". */
+  /** The run of an op that is looked at: its number, what is known of it, and its kernels as
+   * "track.zone". */
+  op: number | null;
   run: Run | null;
   runZones: ReadonlySet<string>;
   range: Range | null;
@@ -52,6 +57,9 @@ export interface State {
   tab: Tab;
   /** The source that "find zone" is about. */
   find: number | null;
+  /** What the map of a device shows, and the core that is chosen on it. */
+  mapMeasure: Measure;
+  mapCore: string | null;
   filter: string;
   hidden: number[];
   pinned: number[];
@@ -104,6 +112,7 @@ let state: State = {
   scroll: 0,
   selection: null,
   selected: null,
+  op: null,
   run: null,
   runZones: new Set(),
   range: null,
@@ -111,6 +120,8 @@ let state: State = {
   measuring: false,
   tab: "stats",
   find: null,
+  mapMeasure: "busy",
+  mapCore: null,
   filter: "",
   hidden: [],
   pinned: [],

@@ -59,6 +59,15 @@ test("a link in an open page leaves nothing of what was before", async () => {
   assert.deepEqual([selection, range, find, folded], [null, null, null, []]);
 });
 
+test("a link keeps what the map shows and the op that is looked at", async () => {
+  await reset("#tab=device&map=waiting&core=0:2,2&op=1");
+  await page.waitForFunction(() => window.strobeTest.state().runZones.size > 0);
+  const { run, mapMeasure, mapCore } = await state(page);
+  assert.deepEqual([run?.op, mapMeasure, mapCore], [1, "waiting", "0:2,2"]);
+  await page.waitForFunction(() => location.hash.includes("op=1"));
+  assert.match(page.url(), /map=waiting&core=0%3A2%2C2/);
+});
+
 test("a double click zooms to what the first click hit", async () => {
   await reset();
   const box = await canvasBox(page);
