@@ -110,6 +110,10 @@ static gpu_precision precision_of(sb_slice name) {
     return NO_PRECISION;
 }
 
+bool perf_is_precision(sb_slice name) {
+    return precision_of(name) != NO_PRECISION;
+}
+
 static double gpu_peak(const gpu_peaks *peaks, gpu_precision precision) {
     const double by_precision[] = {0,           peaks->int8, peaks->fp8, peaks->fp16,
                                    peaks->tf32, peaks->fp32, peaks->fp64};

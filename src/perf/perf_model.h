@@ -200,6 +200,8 @@ static inline bool perf_gap_is_high(const sb_perf_row *row) {
     return sb_perf_has(row->gap) && row->gap.value > PERF_GAP_HIGH;
 }
 
+/* Whether it is a precision that a GPU multiplies in; math fidelities are none. */
+bool perf_is_precision(sb_slice name);
 /* Whether what the report is about ran on GPUs. */
 bool perf_is_about_gpus(const sb_perf_report *report);
 /* What could be saved of all high gaps, in microseconds, and how many there are. */

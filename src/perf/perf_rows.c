@@ -229,7 +229,7 @@ static sb_slice compute_fidelity_text(row_maker *maker, const perf_record *recor
     const sb_slice *types = record->datatypes;
     const perf_arch *arch = arch_of(maker, record);
     const bool has_fidelity = arch == NULL || arch->gpu == NULL;
-    if (has_fidelity || is_there(record->fidelity)) {
+    if (has_fidelity || perf_is_precision(record->fidelity)) {
         put_name(maker, record->fidelity);
         sb_put_char(&maker->text, ' ');
     }
