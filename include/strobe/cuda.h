@@ -20,18 +20,20 @@
  *
  *   DeviceZoneScopedN(name)          a zone to the end of the scope
  *   DeviceZoneScopedWaitN(name)      its end waits for the lanes' loads, stores, asynchronous
- * copies and matrix operations DeviceZoneScopedMainN(name)      around all that a kernel does,
- * once. Kernels do without, but with it short-lived warps share their memory
+ *                                    copies and matrix operations
+ *   DeviceZoneScopedMainN(name)      around all that a kernel does, once. Kernels do without, but
+ *                                    with it warps leave their memory to those of other kernels
  *   DeviceZoneScopedMainChildN(name) the part of a kernel that does the work; a zone
  *   DeviceZoneScopedSumN1, N2(name)  only the time spent in the scope, added up for each warp
  *   DeviceTimestampedData(name, u64) a number at a moment
  *   DeviceRecordEvent(number)        16 bits at a moment
- *   DeviceValidateProfiler(is_valid) if false, this warp is not recorded from here on
+ *   DeviceValidateProfiler(is_valid) if false, this warp is not recorded until it is true
  *   DeviceSpanBegin(name)            an sb_cuda_span that any warp may end: DeviceSpanEnd(span).
  *                                    It is a number in the lane that leads here, 0 in the others
  *
  * Names are literals. STROBE_CUDA_WARPS, 32 where it is not defined, is the number of warps in the
- * largest block: 16 bytes of shared memory each, and as many again if sums are used.
+ * largest block: 20 bytes of shared memory each, and as many again if sums are used; 8 bytes of
+ * constant memory for each place in the source.
  */
 #ifndef STROBE_CUDA_H
 #define STROBE_CUDA_H
@@ -61,6 +63,11 @@ static __device__ sb_cuda_word sb_cuda_this_missed;
 #endif
 #define SB_CUDA_GATE sb_cuda_this_gate
 
+/* Where something lies in constant memory, which ends at 64 KiB. The compiler knows that. */
+#define SB_CUDA_CONSTANT_PLACE(variable) \
+    ((unsigned int)(unsigned long long)__cvta_generic_to_constant(&(variable)))
+#define SB_CUDA_GATE_PLACE SB_CUDA_CONSTANT_PLACE(sb_cuda_this_gate)
+
 /* ---- the processor ---- */
 
 SB_CUDA_FN sb_cuda_word sb_cuda_clock(void) {
@@ -70,9 +77,9 @@ SB_CUDA_FN sb_cuda_word sb_cuda_clock(void) {
 }
 
 /* The clock, once these are worked out. */
-SB_CUDA_FN sb_cuda_word sb_cuda_clock_after(sb_cuda_record **record, sb_cuda_word *what) {
+SB_CUDA_FN sb_cuda_word sb_cuda_clock_after(unsigned int *one, unsigned int *other) {
     sb_cuda_word now;
-    asm volatile("mov.u64 %0, %%clock64;" : "=l"(now), "+l"(*record), "+l"(*what) : : "memory");
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(now), "+r"(*one), "+r"(*other) : : "memory");
     return now;
 }
 
@@ -130,8 +137,14 @@ SB_CUDA_FN void sb_cuda_meet(unsigned int lanes) {
     __syncwarp(lanes);
 }
 
-SB_CUDA_FN unsigned int sb_cuda_shared_add(unsigned int *at, unsigned int number) {
-    return atomicAdd_block(at, number);
+/* 0: all lanes of the warp are among these. */
+SB_CUDA_FN unsigned int sb_cuda_missing(unsigned int lanes) {
+    return ~lanes;
+}
+
+SB_CUDA_FN unsigned int sb_cuda_shared_compare(unsigned int *at, unsigned int wanted,
+                                               unsigned int number) {
+    return atomicCAS_block(at, wanted, number);
 }
 
 SB_CUDA_FN unsigned int sb_cuda_shared_exchange(unsigned int *at, unsigned int number) {
@@ -179,6 +192,19 @@ SB_CUDA_FN void sb_cuda_store_pair(sb_cuda_word *at, sb_cuda_word first, sb_cuda
                  : "memory");
 }
 
+/* Of the gate. */
+SB_CUDA_FN unsigned int sb_cuda_number(const unsigned int *at) {
+    unsigned int number;
+    asm volatile("ld.const.u32 %0, [%1];" : "=r"(number) : "l"(__cvta_generic_to_constant(at)));
+    return number;
+}
+
+SB_CUDA_FN sb_cuda_word sb_cuda_address(const sb_cuda_word *at) {
+    sb_cuda_word word;
+    asm volatile("ld.const.u64 %0, [%1];" : "=l"(word) : "l"(__cvta_generic_to_constant(at)));
+    return word;
+}
+
 SB_CUDA_FN void sb_cuda_count_missed(void) {
     sb_cuda_global_count(&sb_cuda_this_missed);
 }
@@ -189,13 +215,30 @@ SB_CUDA_FN int sb_cuda_has_entry(void) {
 }
 
 struct sb_cuda_entry;
+SB_CUDA_FN unsigned int *sb_cuda_this_key(void);
+SB_CUDA_FN struct sb_cuda_entry sb_cuda_load_entry(const struct sb_cuda_entry *entry);
 SB_CUDA_FN struct sb_cuda_entry *sb_cuda_this_entry(void);
 
 #include "cuda_record.h"
 
+SB_CUDA_FN sb_cuda_entry sb_cuda_load_entry(const sb_cuda_entry *entry) {
+    const uint4 words = *(const uint4 *)entry;
+    sb_cuda_entry now;
+    now.launch = words.x;
+    now.block = words.y;
+    now.next = words.z;
+    now.above = words.w;
+    return now;
+}
+
 SB_CUDA_FN sb_cuda_entry *sb_cuda_this_entry(void) {
     __shared__ sb_cuda_entry entries[STROBE_CUDA_WARPS];
     return &entries[sb_cuda_warp() % STROBE_CUDA_WARPS];
+}
+
+SB_CUDA_FN unsigned int *sb_cuda_this_key(void) {
+    __shared__ unsigned int keys[STROBE_CUDA_WARPS];
+    return &keys[sb_cuda_warp() % STROBE_CUDA_WARPS];
 }
 
 SB_CUDA_FN sb_cuda_sum *sb_cuda_this_sum(void) {
@@ -220,38 +263,38 @@ SB_CUDA_FN void sb_cuda_wait(void) {
 typedef unsigned int sb_cuda_span;
 
 struct sb_cuda_scoped_zone {
-    unsigned int slot;
-    __device__ __forceinline__ sb_cuda_scoped_zone(const sb_cuda_place *place)
-        : slot(sb_cuda_begin(sb_cuda_word_of(SB_CUDA_ZONE, place))) {}
+    unsigned int record;
+    __device__ __forceinline__ sb_cuda_scoped_zone(unsigned int place)
+        : record(sb_cuda_begin(sb_cuda_word_of(SB_CUDA_ZONE, place))) {}
     __device__ __forceinline__ ~sb_cuda_scoped_zone() {
-        sb_cuda_end(slot);
+        sb_cuda_end(record);
     }
 };
 
 struct sb_cuda_scoped_wait {
-    unsigned int slot;
-    __device__ __forceinline__ sb_cuda_scoped_wait(const sb_cuda_place *place)
-        : slot(sb_cuda_begin(sb_cuda_word_of(SB_CUDA_ZONE, place))) {}
+    unsigned int record;
+    __device__ __forceinline__ sb_cuda_scoped_wait(unsigned int place)
+        : record(sb_cuda_begin(sb_cuda_word_of(SB_CUDA_ZONE, place))) {}
     __device__ __forceinline__ ~sb_cuda_scoped_wait() {
         sb_cuda_wait();
-        sb_cuda_end(slot);
+        sb_cuda_end(record);
     }
 };
 
 struct sb_cuda_scoped_main {
-    unsigned int slot;
-    __device__ __forceinline__ sb_cuda_scoped_main(const sb_cuda_place *place)
-        : slot(sb_cuda_begin(sb_cuda_word_of(SB_CUDA_MAIN, place))) {}
+    unsigned int record;
+    __device__ __forceinline__ sb_cuda_scoped_main(unsigned int place)
+        : record(sb_cuda_begin(sb_cuda_word_of(SB_CUDA_MAIN, place))) {}
     __device__ __forceinline__ ~sb_cuda_scoped_main() {
-        sb_cuda_end_main(slot);
+        sb_cuda_end_main(record);
     }
 };
 
 struct sb_cuda_scoped_sum {
-    const sb_cuda_place *place;
+    unsigned int place;
     sb_cuda_word start;
     bool is_leader;
-    __device__ __forceinline__ sb_cuda_scoped_sum(const sb_cuda_place *at)
+    __device__ __forceinline__ sb_cuda_scoped_sum(unsigned int at)
         : place(at), is_leader(sb_cuda_leads(sb_cuda_active_lanes())) {
         start = sb_cuda_clock();
     }
@@ -267,18 +310,22 @@ struct sb_cuda_scoped_sum {
 #define SB_CUDA_JOIN_PARTS(a, b) a##b
 #define SB_CUDA_JOIN(a, b) SB_CUDA_JOIN_PARTS(a, b)
 
-#define SB_CUDA_PLACE(variable, name)                                           \
-    static __device__ const sb_cuda_place variable = {name,                     \
-                                                      __FILE__,                 \
-                                                      __FUNCTION__,             \
-                                                      sizeof("" name) - 1,      \
-                                                      sizeof(__FILE__) - 1,     \
-                                                      sizeof(__FUNCTION__) - 1, \
-                                                      __LINE__}
+/* A name and its place in the source; `variable` is where the address of that is. */
+#define SB_CUDA_PLACE(variable, name)                                                        \
+    static __device__ const sb_cuda_place SB_CUDA_JOIN(variable,                             \
+                                                       _itself) = {name,                     \
+                                                                   __FILE__,                 \
+                                                                   __FUNCTION__,             \
+                                                                   sizeof("" name) - 1,      \
+                                                                   sizeof(__FILE__) - 1,     \
+                                                                   sizeof(__FUNCTION__) - 1, \
+                                                                   __LINE__};                \
+    static __constant__ const sb_cuda_place *const variable = &SB_CUDA_JOIN(variable, _itself)
 
 #define SB_CUDA_SCOPED(type, name)                               \
     SB_CUDA_PLACE(SB_CUDA_JOIN(sb_cuda_place_, __LINE__), name); \
-    const type SB_CUDA_JOIN(sb_cuda_scope_, __LINE__)(&SB_CUDA_JOIN(sb_cuda_place_, __LINE__))
+    const type SB_CUDA_JOIN(sb_cuda_scope_, __LINE__)(           \
+        SB_CUDA_CONSTANT_PLACE(SB_CUDA_JOIN(sb_cuda_place_, __LINE__)))
 
 #define DeviceZoneScopedN(name) SB_CUDA_SCOPED(sb_cuda_scoped_zone, name)
 #define DeviceZoneScopedWaitN(name) SB_CUDA_SCOPED(sb_cuda_scoped_wait, name)
@@ -287,23 +334,23 @@ struct sb_cuda_scoped_sum {
 #define DeviceZoneScopedSumN1(name) SB_CUDA_SCOPED(sb_cuda_scoped_sum, name)
 #define DeviceZoneScopedSumN2(name) SB_CUDA_SCOPED(sb_cuda_scoped_sum, name)
 
-#define DeviceTimestampedData(name, value)                                         \
-    do {                                                                           \
-        SB_CUDA_PLACE(sb_cuda_data_place, name);                                   \
-        sb_cuda_note(sb_cuda_word_of(SB_CUDA_DATA, &sb_cuda_data_place), (value)); \
+#define DeviceTimestampedData(name, value)                                                      \
+    do {                                                                                        \
+        SB_CUDA_PLACE(sb_cuda_data_place, name);                                                \
+        sb_cuda_note(sb_cuda_word_of(SB_CUDA_DATA, SB_CUDA_CONSTANT_PLACE(sb_cuda_data_place)), \
+                     (value));                                                                  \
     } while (0)
 
-#define DeviceRecordEvent(number)                                    \
-    sb_cuda_note((sb_cuda_word)SB_CUDA_EVENT << SB_CUDA_KIND_SHIFT | \
-                     (sb_cuda_word)(unsigned short)(number),         \
-                 0)
+#define DeviceRecordEvent(number) \
+    sb_cuda_note(sb_cuda_word_of(SB_CUDA_EVENT, (unsigned short)(number)), 0)
 
 #define DeviceValidateProfiler(is_valid) sb_cuda_validate(is_valid)
 
-#define DeviceSpanBegin(name)                                                     \
-    ([&]() -> sb_cuda_span {                                                      \
-        SB_CUDA_PLACE(sb_cuda_span_place, name);                                  \
-        return sb_cuda_begin(sb_cuda_word_of(SB_CUDA_SPAN, &sb_cuda_span_place)); \
+#define DeviceSpanBegin(name)                                                           \
+    ([&]() -> sb_cuda_span {                                                            \
+        SB_CUDA_PLACE(sb_cuda_span_place, name);                                        \
+        return sb_cuda_begin(                                                           \
+            sb_cuda_word_of(SB_CUDA_SPAN, SB_CUDA_CONSTANT_PLACE(sb_cuda_span_place))); \
     }())
 #define DeviceSpanEnd(span) sb_cuda_end_span(span)
 

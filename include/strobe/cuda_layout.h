@@ -1,28 +1,33 @@
 /*
  * cuda_layout.h: what kernels on a GPU and the host agree on. For C, C++ and NVRTC.
  *
- *   pool      chunks of 64 records of 32 bytes, in memory of the GPU (or of the host, mapped).
+ *   pool      chunks of 128 records of 32 bytes, in memory of the GPU (or of the host, mapped).
  *   chunk     belongs to one warp at a time. Slots are claimed upwards; each warp that writes into
- * a chunk begins with two records that say who it is and what time it is:
+ *             a chunk begins with two records that say who it is and what time it is:
  *
- *               0 WARP  1 ANCHOR  2 MAIN  3 ZONE  4 DONE  5 WARP  6 ANCHOR  7 MAIN ...  63
+ *               0 WARP  1 ANCHOR  2 MAIN  3 ZONE  4 DONE  5 WARP  6 ANCHOR  7 MAIN ... 127
  *               `--------------- one warp --------------'  `------ the next one -----'
  *
- *   record    four words. The first says what it is: the kind in the top four bits, below that
- *             usually the address of an sb_cuda_place, which the host reads out of the module. A
- *             zone's record is claimed when it begins, so its end always has room:
+ *             Without DONE the next one has inherited the chunk; the warp before has left then too.
  *
- *               kind      word 0        word 1          word 2            word 3
- *               WARP      sm, warp      launch          block (x, y, z)   retired | slots used
- *               ANCHOR                  clock           global timer      program
- *               ZONE      place         clock, begin    clock, end        global timer at the end
- *               SPAN      place         clock, begin    clock, end        timer, or 1 + SM: see
- * below DATA      place         clock           value             1 EVENT     number        clock 1
- *               SUM       place         clock, first    cycles in all     times
- *               DONE                                                      (the warp left)
+ *   record    four words. The first says what it is: the kind in the top four bits, and of whatever
+ *             has a name, in the lowest 16 bits, where in its module's constant memory the address
+ *             of the name's sb_cuda_place is. The owner's ANCHOR has the address of the module's
+ *             gate and where that is in constant memory. A zone's record is claimed when it begins,
+ *             so its end always has room:
+ *
+ *               kind    word 0                   word 1        word 2          word 3
+ *               WARP    sm, warp                 launch        block (x, y, z) retired | slots used
+ *               ANCHOR  program << 16, gate's    clock         global timer    address of the gate
+ *               ZONE    place                    clock, begin  clock, end      timer at the end
+ *               SPAN    place                    clock, begin  clock, end      see below
+ *               DATA    place                    clock         value           1
+ *               EVENT   number                   clock                         1
+ *               SUM     place                    clock, first  cycles in all   times
+ *               DONE                                                           (the warp left)
  *
  *             MAIN is a ZONE. A SPAN may end on another SM, so its word 3 has the top bit set and
- *             the number of that SM. Word 2 (of the last three word 3) is 0 until the record is
+ *             the number of that SM. Word 2 (of DATA and EVENT word 3) is 0 until the record is
  *             complete; the host never has to guess whether a slot is written.
  *   ticket    how a chunk changes hands. Each SM has a ring of chunks that the host offers. A warp
  *             draws a ticket (adds 1 to `taken`); the ring's entry at that place is a chunk if it
@@ -34,7 +39,7 @@
 #define STROBE_CUDA_LAYOUT_H
 
 enum {
-    SB_CUDA_CHUNK_SLOTS = 64,
+    SB_CUDA_CHUNK_SLOTS = 128,
     SB_CUDA_RECORD_BYTES = 32,
     SB_CUDA_CHUNK_BYTES = SB_CUDA_CHUNK_SLOTS * SB_CUDA_RECORD_BYTES,
     SB_CUDA_OWNER_SLOTS = 2, /* WARP and ANCHOR */
@@ -83,22 +88,29 @@ typedef struct sb_cuda_place {
  * each SM ring_size words: ticket << 32 | chunk).
  */
 typedef struct sb_cuda_gate {
-    sb_cuda_word records; /* addresses: of the pool, */
-    sb_cuda_word sms;     /* of an sb_cuda_sm for each SM, */
+    unsigned int records; /* address of the pool: the lower half, */
+    unsigned int records_above;
+    sb_cuda_word sms; /* addresses: of an sb_cuda_sm for each SM, */
     sb_cuda_word offered;
     sb_cuda_word rings;
     sb_cuda_word program; /* and of what launches are called, set in the order of a stream */
     unsigned int sm_count;
     unsigned int ring_size; /* a power of two */
-    unsigned int epoch;     /* grows when the host takes back chunks that warps forgot */
+    unsigned int key;       /* drawn anew whenever the host takes back chunks that warps forgot */
     unsigned int is_off;
     unsigned int is_sampled; /* one of the following is not 1 */
     unsigned int every_sm;   /* n: every n-th is recorded */
     unsigned int every_block;
     unsigned int every_warp;
     unsigned int every_launch;
-    unsigned int unused;
+    unsigned int has_program;
+    sb_cuda_word itself; /* the gate's address */
 } sb_cuda_gate;
+
+/* The bits that a key has. */
+#define SB_CUDA_KEY_MASK 0xFFFFFF00u
+/* The pool lies between multiples of 4 GiB, and not in the first of so many bytes behind one. */
+#define SB_CUDA_BELOW_POOL 0x20000u
 
 /* What warps on one SM share. A line of the cache each, so that SMs do not meet. */
 typedef struct sb_cuda_sm {

@@ -355,6 +355,7 @@ sb_status sb_cuda_set_program(void *stream, uint32_t program, sb_error *error) {
     if (context == NULL)
         return status;
     const cuda_driver *driver = context->driver;
+    SB_TRY(cuda_context_use_programs(context, error));
     return cuda_check(driver, driver->stream_write(stream, context->pool.control, program, 0),
                       "launches cannot be given a number", error);
 }

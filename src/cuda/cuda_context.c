@@ -29,9 +29,14 @@ static sb_status open_parts(cuda_context *context, const cuda_options *options, 
         !cuda_fit_open(&context->fit, (uint32_t)sms, khz > 0 ? 1e6 / khz : 1))
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for zones of the GPU");
     SB_TRY(cuda_sync_open(&context->sync, driver, error));
+    uint32_t chunks = options->chunks_per_sm;
+    while ((uint64_t)chunks * (uint32_t)sms > CUDA_CHUNKS_MOST)
+        chunks /= 2;
+    if (chunks != options->chunks_per_sm)
+        cuda_say("STROBE_CUDA_CHUNKS: this GPU takes no more than %u", chunks);
     return cuda_pool_open(&context->pool, driver,
                           &(cuda_pool_options){.sm_count = (uint32_t)sms,
-                                               .chunks_per_sm = options->chunks_per_sm,
+                                               .chunks_per_sm = chunks,
                                                .is_on_host = options->is_on_host},
                           error);
 }
@@ -72,6 +77,7 @@ void cuda_context_close(cuda_context *context) {
 static sb_cuda_gate gate_of(const cuda_context *context) {
     const cuda_options *options = cuda_options_get();
     sb_cuda_gate gate = cuda_pool_gate(&context->pool);
+    gate.has_program = context->has_programs;
     gate.is_off = options->is_off;
     gate.every_sm = options->every_sm;
     gate.every_block = options->every_block;
@@ -84,7 +90,8 @@ static sb_cuda_gate gate_of(const cuda_context *context) {
 
 static sb_status write_gate(cuda_context *context, const cuda_attached *module, sb_error *error) {
     const cuda_driver *driver = context->driver;
-    const sb_cuda_gate gate = gate_of(context);
+    sb_cuda_gate gate = gate_of(context);
+    gate.itself = module->gate;
     SB_TRY(cuda_check(driver,
                       driver->copy_to_gpu(module->gate, &gate, sizeof gate, context->pool.stream),
                       "a module cannot be told where zones go", error));
@@ -111,6 +118,21 @@ sb_status cuda_context_add_module(cuda_context *context, const void *key, cuda_a
     module->next = context->modules;
     context->modules = module;
     return SB_OK;
+}
+
+static sb_status rewrite_gates(cuda_context *context, sb_error *error) {
+    for (const cuda_attached *module = context->modules; module != NULL; module = module->next)
+        SB_TRY(write_gate(context, module, error));
+    return SB_OK;
+}
+
+sb_status cuda_context_use_programs(cuda_context *context, sb_error *error) {
+    pthread_mutex_lock(&context->lock);
+    const bool is_new = !context->has_programs;
+    context->has_programs = true;
+    const sb_status status = is_new ? rewrite_gates(context, error) : SB_OK;
+    pthread_mutex_unlock(&context->lock);
+    return status;
 }
 
 static uint64_t missed_by(cuda_context *context, const cuda_attached *module) {

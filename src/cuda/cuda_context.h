@@ -89,7 +89,8 @@ typedef struct cuda_context {
     size_t event_capacity;
     sb_cuda_counts counts; /* told; what the GPU counts is added when asked */
     bool is_told_of_loss;
-    bool is_recorded; /* somebody wants to see lanes */
+    bool has_programs; /* launches were given numbers */
+    bool is_recorded;  /* somebody wants to see lanes */
     bool is_dead;
     /* Chunks that warps forgot are marked; what may still use them is being waited for; is over. */
     enum { CUDA_RESTING, CUDA_WAITING, CUDA_WAITED } reclaim;
@@ -110,6 +111,8 @@ sb_status cuda_context_open(cuda_context *context, const cuda_driver *driver,
 void cuda_context_close(cuda_context *context);
 sb_status cuda_context_add_module(cuda_context *context, const void *key, cuda_address gate,
                                   cuda_address missed, sb_error *error);
+/* From now on warps say what their launch is called. Takes the lock. */
+sb_status cuda_context_use_programs(cuda_context *context, sb_error *error);
 void cuda_context_remove_module(cuda_context *context, const void *key);
 /* Marks forgotten chunks, if nobody is at it; true: wait for all that was launched, then say so. */
 bool cuda_context_begin_reclaim(cuda_context *context);

@@ -1,8 +1,10 @@
 #include "cuda/cuda_decode.h"
 
+#include <stdlib.h>
+
 enum { SLOTS = SB_CUDA_CHUNK_SLOTS };
 
-#define PLACE_MASK ((UINT64_C(1) << SB_CUDA_KIND_SHIFT) - 1)
+#define PLACE_MASK UINT64_C(0xFFFF)
 
 static sb_cuda_kind kind_of(const sb_cuda_record *record) {
     return (sb_cuda_kind)(record->word[0] >> SB_CUDA_KIND_SHIFT);
@@ -50,21 +52,43 @@ static uint32_t used_slots(const sb_cuda_record *records) {
     return used < SLOTS ? used : SLOTS;
 }
 
-/* The slots of owners that have left. */
-static uint64_t done_slots(const sb_cuda_record *records) {
-    uint64_t done = 0;
-    uint32_t first = 0; /* of an owner */
-    for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        if (kind_of(&records[slot]) == SB_CUDA_WARP)
-            first = slot;
-        if (kind_of(&records[slot]) == SB_CUDA_DONE)
-            done |= (UINT64_C(2) << slot) - (UINT64_C(1) << first);
+/* The slots before this one are of owners that have left: they have said so, or somebody else has
+   signed. */
+static uint32_t done_slots(const sb_cuda_record *records) {
+    for (uint32_t slot = SLOTS; slot-- > 0;)
+        if (kind_of(&records[slot]) == SB_CUDA_WARP || kind_of(&records[slot]) == SB_CUDA_DONE)
+            return slot;
+    return 0;
+}
+
+static bool is_same_warp(const sb_cuda_record *a, const sb_cuda_record *b) {
+    return a->word[0] == b->word[0] && a->word[1] == b->word[1] && a->word[2] == b->word[2];
+}
+
+/*
+ * The slots before this one are of warps that have ended: another warp has signed since. (One that
+ * has only left may have paths that still record.) Their open zones will never end.
+ */
+static uint32_t over_slots(const sb_cuda_record *records) {
+    const sb_cuda_record *last = NULL;
+    for (uint32_t slot = SLOTS; slot-- > 0;) {
+        if (kind_of(&records[slot]) != SB_CUDA_WARP)
+            continue;
+        if (last != NULL && !is_same_warp(&records[slot], last))
+            return (uint32_t)(last - records);
+        last = &records[slot];
     }
-    return done;
+    return 0;
+}
+
+static bool will_end(const sb_cuda_record *records, uint32_t slot, uint32_t over) {
+    const sb_cuda_kind kind = kind_of(&records[slot]);
+    return slot >= over || (kind != SB_CUDA_ZONE && kind != SB_CUDA_MAIN);
 }
 
 cuda_chunk_state cuda_decode_state(const sb_cuda_record *records) {
     cuda_chunk_state state = {.used = used_slots(records)};
+    const uint32_t over = over_slots(records);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const sb_cuda_kind kind = kind_of(&records[slot]);
         if (kind == SB_CUDA_WARP)
@@ -72,11 +96,12 @@ cuda_chunk_state cuda_decode_state(const sb_cuda_record *records) {
         if (kind == SB_CUDA_WARP || kind == SB_CUDA_DONE)
             state.is_done = kind == SB_CUDA_DONE;
     }
-    const uint64_t done = done_slots(records);
+    const uint32_t done = done_slots(records);
     state.is_complete = state.used > 0;
     for (uint32_t slot = 0; slot < state.used; slot++) {
-        const bool is_final_sum = kind_of(&records[slot]) == SB_CUDA_SUM && (done >> slot & 1) != 0;
-        state.is_complete = state.is_complete && (is_final_sum || is_complete(&records[slot]));
+        const bool is_final_sum = kind_of(&records[slot]) == SB_CUDA_SUM && slot < done;
+        state.is_complete = state.is_complete && (is_final_sum || is_complete(&records[slot]) ||
+                                                  !will_end(records, slot, over));
     }
     return state;
 }
@@ -94,8 +119,8 @@ static bool is_anchor(const sb_cuda_record *record, const cuda_chunk *chunk, uin
     }
     *clock = record->word[2];
     *timer = record->word[3];
-    return (kind == SB_CUDA_ZONE || kind == SB_CUDA_MAIN) && is_complete(record) &&
-           (chunk->ended >> slot & 1) == 0;
+    return (kind == SB_CUDA_ZONE || kind == SB_CUDA_MAIN) && is_complete(record) && *timer != 0 &&
+           (chunk->ended & CUDA_SLOT(slot)) == 0;
 }
 
 void cuda_decode_range(const sb_cuda_record *records, const cuda_chunk *chunk, uint64_t *first,
@@ -105,7 +130,7 @@ void cuda_decode_range(const sb_cuda_record *records, const cuda_chunk *chunk, u
         uint64_t timer;
         /* An anchor that was told of is old: others say more about now. */
         if (!is_anchor(&records[slot], chunk, slot, &clock, &timer) ||
-            (chunk->ended >> slot & 1) != 0)
+            (chunk->ended & CUDA_SLOT(slot)) != 0)
             continue;
         if (timer < *first)
             *first = timer;
@@ -136,35 +161,80 @@ static cuda_owner owner_of(const sb_cuda_record *warp, const sb_cuda_record *anc
         .block = {(uint32_t)block, (uint32_t)(block >> 32) & 0xFFFF, (uint32_t)(block >> 48)},
         .warp = (uint32_t)warp->word[0] & 0xFFFF,
         .sm = sm_of(warp),
-        .program = anchor != NULL ? (uint32_t)anchor->word[3] : 0,
+        .program = anchor != NULL ? (uint32_t)(anchor->word[0] >> 16) : 0,
     };
 }
 
+/* Where the address of a zone's name is, less what its record says: the constant memory of the
+   owner's module. */
+static uint64_t names_of(const sb_cuda_record *anchor) {
+    return anchor != NULL ? anchor->word[3] - (anchor->word[0] & 0xFFFF) : 0;
+}
+
 typedef struct look {
+    const sb_cuda_record *records;
     cuda_chunk *chunk;
     const cuda_clock_fit *fit;
     int64_t until;
-    uint64_t final_sums; /* slots */
+    uint32_t final_sums; /* the slots before this one */
+    uint32_t over;       /* see over_slots */
     uint64_t record;     /* of slot 0 */
     cuda_event_sink sink;
     void *sink_context;
 } look;
 
-static bool end_time(const look *at, const sb_cuda_record *record, uint32_t sm, int64_t *time) {
+/* When the next warp signed. */
+static bool successor_time(const look *at, uint32_t slot, uint32_t sm, int64_t *time) {
+    while (slot < SLOTS && kind_of(&at->records[slot]) != SB_CUDA_WARP)
+        slot++;
+    return slot + 1 < SLOTS && kind_of(&at->records[slot + 1]) == SB_CUDA_ANCHOR &&
+           cuda_fit_convert(at->fit, sm, at->records[slot + 1].word[1], time);
+}
+
+/* CUDA_FOREVER: it is open. False: it cannot be told. */
+static bool end_time(const look *at, uint32_t slot, uint32_t sm, int64_t *time) {
+    const sb_cuda_record *record = &at->records[slot];
     const uint64_t said = record->word[3];
+    if (!is_complete(record)) {
+        *time = CUDA_FOREVER;
+        return will_end(at->records, slot, at->over) || successor_time(at, slot, sm, time);
+    }
     if (kind_of(record) == SB_CUDA_SPAN && (said & SB_CUDA_ON_SM) != 0)
         sm = (uint32_t)(said & 0xFFFF);
     return cuda_fit_convert(at->fit, sm, record->word[2], time);
 }
 
+/*
+ * When a zone began, as it was told when it did: clocks that are fitted when it ends, perhaps
+ * seconds later, would have it elsewhere.
+ */
+static int64_t told_begin(const cuda_chunk *chunk, uint32_t slot, int64_t begin) {
+    const bool is_kept = chunk->begins != NULL && (chunk->begun & CUDA_SLOT(slot)) != 0;
+    return is_kept && chunk->begins[slot] != 0 ? chunk->begins[slot] : begin;
+}
+
+/* For the looks to come; without memory it is fitted anew. */
+static void keep_begin(cuda_chunk *chunk, uint32_t slot, int64_t begin) {
+    if (chunk->begins == NULL)
+        chunk->begins = calloc(SLOTS, sizeof *chunk->begins);
+    if (chunk->begins != NULL)
+        chunk->begins[slot] = begin;
+}
+
+void cuda_chunk_free(cuda_chunk *chunk) {
+    free(chunk->begins);
+    *chunk = (cuda_chunk){0};
+}
+
 static void tell_zone(const look *at, const sb_cuda_record *record, uint32_t slot,
                       cuda_event *event) {
-    const uint64_t bit = UINT64_C(1) << slot;
+    const cuda_slots bit = CUDA_SLOT(slot);
     int64_t begin;
-    int64_t end = CUDA_FOREVER;
+    int64_t end;
     if (!cuda_fit_convert(at->fit, event->owner.sm, record->word[1], &begin) || begin > at->until)
         return;
-    if (is_complete(record) && !end_time(at, record, event->owner.sm, &end))
+    begin = told_begin(at->chunk, slot, begin);
+    if (!end_time(at, slot, event->owner.sm, &end))
         return;
     /* Longer than nothing, so that its end comes behind its start in every order. */
     if (end <= begin)
@@ -191,14 +261,15 @@ static void tell_zone(const look *at, const sb_cuda_record *record, uint32_t slo
         event->end = end;
         at->chunk->ended |= bit;
         at->sink(at->sink_context, event);
-    }
+    } else if ((at->chunk->ended & bit) == 0)
+        keep_begin(at->chunk, slot, begin);
 }
 
 static void tell_other(const look *at, const sb_cuda_record *record, uint32_t slot,
                        cuda_event *event) {
-    const uint64_t bit = UINT64_C(1) << slot;
+    const cuda_slots bit = CUDA_SLOT(slot);
     const sb_cuda_kind kind = kind_of(record);
-    const bool is_ready = kind == SB_CUDA_SUM ? (at->final_sums & bit) != 0 : is_complete(record);
+    const bool is_ready = kind == SB_CUDA_SUM ? slot < at->final_sums : is_complete(record);
     if ((at->chunk->ended & bit) != 0 || !is_ready)
         return;
     if (!cuda_fit_convert(at->fit, event->owner.sm, record->word[1], &event->time) ||
@@ -214,28 +285,43 @@ static void tell_other(const look *at, const sb_cuda_record *record, uint32_t sl
     at->sink(at->sink_context, event);
 }
 
+/* Who owns the records from here on, and where the names of their zones are. */
+static void change_owner(const sb_cuda_record *records, uint32_t slot, cuda_owner *owner,
+                         uint64_t *names) {
+    const bool has_anchor = slot + 1 < SLOTS && kind_of(&records[slot + 1]) == SB_CUDA_ANCHOR;
+    const sb_cuda_record *anchor = has_anchor ? &records[slot + 1] : NULL;
+    *owner = owner_of(&records[slot], anchor);
+    *names = names_of(anchor);
+}
+
+static uint64_t place_of(const sb_cuda_record *record, uint64_t names) {
+    const uint64_t said = record->word[0] & PLACE_MASK;
+    return kind_of(record) == SB_CUDA_EVENT ? said : names + said;
+}
+
 void cuda_decode_events(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
                         const cuda_clock_fit *fit, int64_t until, bool with_sums,
                         cuda_event_sink sink, void *context) {
-    const uint64_t final_sums = with_sums ? UINT64_MAX : done_slots(records);
-    const look at = {chunk, fit, until, final_sums, (uint64_t)number * SLOTS, sink, context};
+    const uint32_t final_sums = with_sums ? SLOTS : done_slots(records);
+    const look at = {
+        records, chunk,  fit, until, final_sums, over_slots(records), (uint64_t)number * SLOTS,
+        sink,    context};
     cuda_event event = {0};
+    uint64_t names = 0;
     bool is_owned = false;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const sb_cuda_record *record = &records[slot];
         const sb_cuda_kind kind = kind_of(record);
         if (kind == SB_CUDA_WARP) {
-            const bool has_anchor =
-                slot + 1 < SLOTS && kind_of(&records[slot + 1]) == SB_CUDA_ANCHOR;
-            event.owner = owner_of(record, has_anchor ? &records[slot + 1] : NULL);
+            change_owner(records, slot, &event.owner, &names);
             is_owned = true;
         }
         if (kind == SB_CUDA_WARP || kind == SB_CUDA_ANCHOR || kind == SB_CUDA_DONE)
-            chunk->ended |= UINT64_C(1) << slot;
+            chunk->ended |= CUDA_SLOT(slot);
         if (!is_owned)
             continue;
         event.record = at.record + slot;
-        event.place = record->word[0] & PLACE_MASK;
+        event.place = place_of(record, names);
         if (is_zone(kind))
             tell_zone(&at, record, slot, &event);
         else if (kind == SB_CUDA_DATA || kind == SB_CUDA_EVENT || kind == SB_CUDA_SUM)
@@ -246,14 +332,15 @@ void cuda_decode_events(const sb_cuda_record *records, cuda_chunk *chunk, uint32
 void cuda_decode_abandon(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
                          int64_t time, cuda_event_sink sink, void *context) {
     cuda_event event = {.kind = CUDA_END, .time = time + 1, .end = time + 1};
+    uint64_t names = 0;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        const uint64_t bit = UINT64_C(1) << slot;
+        const cuda_slots bit = CUDA_SLOT(slot);
         if (kind_of(&records[slot]) == SB_CUDA_WARP)
-            event.owner = owner_of(&records[slot], NULL);
+            change_owner(records, slot, &event.owner, &names);
         if ((chunk->begun & ~chunk->ended & bit) == 0)
             continue;
         event.record = (uint64_t)number * SLOTS + slot;
-        event.place = records[slot].word[0] & PLACE_MASK;
+        event.place = place_of(&records[slot], names);
         event.is_main = kind_of(&records[slot]) == SB_CUDA_MAIN;
         chunk->ended |= bit;
         sink(context, &event);

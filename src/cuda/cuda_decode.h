@@ -30,11 +30,19 @@ typedef struct cuda_owner {
     uint32_t program;
 } cuda_owner;
 
-/* What was told of a chunk: a bit for each slot. */
+/* A bit for each slot of a chunk. */
+__extension__ typedef unsigned __int128 cuda_slots;
+
+#define CUDA_SLOT(slot) ((cuda_slots)1 << (slot))
+
+/* What was told of a chunk. */
 typedef struct cuda_chunk {
-    uint64_t begun;
-    uint64_t ended; /* or nothing more to tell */
+    cuda_slots begun;
+    cuda_slots ended; /* or nothing more to tell */
+    int64_t *begins;  /* of zones that were open at the end of a look; NULL: there were none */
 } cuda_chunk;
+
+void cuda_chunk_free(cuda_chunk *chunk);
 
 typedef enum cuda_event_kind {
     CUDA_BEGIN,
@@ -50,7 +58,7 @@ typedef struct cuda_event {
     int64_t begin; /* of a zone */
     int64_t end;   /* of a zone: CUDA_FOREVER if it is not known yet */
     cuda_owner owner;
-    uint64_t place;  /* address of the sb_cuda_place; of CUDA_NUMBER the number */
+    uint64_t place;  /* where the address of the sb_cuda_place is; of CUDA_NUMBER the number */
     uint64_t value;  /* of data; cycles of a sum, or of a zone that has ended */
     uint64_t times;  /* of a sum */
     uint64_t record; /* the same for the begin and the end of a zone */

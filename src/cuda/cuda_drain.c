@@ -43,6 +43,10 @@ static void count_event(cuda_context *context, const cuda_event *event) {
 static void take_event(void *of, const cuda_event *event) {
     cuda_context *context = of;
     count_event(context, event);
+    /* Names are read while that can be done: after a trap it cannot. */
+    if (event->kind == CUDA_BEGIN)
+        (void)cuda_places_find(&context->places, context->driver, context->pool.stream,
+                               event->place);
     cuda_log_event(context, event);
     if (!context->is_recorded)
         return;

@@ -135,6 +135,7 @@ static sb_status add_number(sb_cuda_graph *graph, sb_error *error) {
         const sb_status status = cuda_current_context(&context, error);
         if (context == NULL)
             return status;
+        SB_TRY(cuda_context_use_programs(context, error));
         graph->number_address = context->pool.control;
     }
     if (graph->number_count == graph->number_capacity) {

@@ -97,9 +97,11 @@ static sb_source_location *read_place(const cuda_driver *driver, cuda_stream str
     if (location == NULL)
         return NULL;
     *location = unknown;
+    uint64_t itself = 0;
     sb_cuda_place place;
     char *name = NULL;
-    if (address != 0 && read_gpu(driver, stream, address, &place, sizeof place)) {
+    if (address != 0 && read_gpu(driver, stream, address, &itself, sizeof itself) && itself != 0 &&
+        read_gpu(driver, stream, itself, &place, sizeof place)) {
         name = read_text(driver, stream, place.name, place.name_size);
         const char *file = read_text(driver, stream, place.file, place.file_size);
         const char *function = read_text(driver, stream, place.function, place.function_size);

@@ -1,6 +1,6 @@
 /*
- * Names of zones. A record holds the address of its sb_cuda_place in the module's memory, from
- * where it is read when the address is first met, and kept.
+ * Names of zones. A record says where in the module's constant memory the address of its
+ * sb_cuda_place is; that is read when it is first met, and kept.
  */
 #ifndef SB_CUDA_CUDA_PLACES_H
 #define SB_CUDA_CUDA_PLACES_H

@@ -3,11 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
 
 /* Clearing goes in copies of zeros: a memory fill would be a kernel, and wait for a free SM. */
 #define ZEROS_BYTES (1u << 20)
 /* Chunks that are copied without need, where that joins two copies into one. */
-#define GAP_MOST 16u
+#define GAP_MOST 8u
 
 /* What launches are called comes first, on a line of its own. */
 #define PROGRAM_BYTES 128u
@@ -44,12 +47,10 @@ static sb_status allocate_on_host(cuda_pool *pool, sb_error *error) {
     if (pool->chunks == NULL || pool->seen == NULL || pool->cleared == NULL ||
         pool->cleared_count == NULL)
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for zones of the GPU");
-    const size_t bytes = (size_t)pool->chunk_count * SB_CUDA_CHUNK_BYTES;
     const struct {
         void **address;
         size_t size;
     } pinned[] = {
-        {(void **)&pool->copy, bytes},
         {&pool->zeros, ZEROS_BYTES},
         {(void **)&pool->sms, sms * sizeof *pool->sms},
         {(void **)&pool->offered, sms * sizeof *pool->offered},
@@ -64,17 +65,60 @@ static sb_status allocate_on_host(cuda_pool *pool, sb_error *error) {
     return SB_OK;
 }
 
+static size_t pool_bytes(const cuda_pool *pool) {
+    return (size_t)pool->chunk_count * SB_CUDA_CHUNK_BYTES;
+}
+
+/*
+ * Kernels keep the lower halves of addresses: the pool begins at the first place in an allocation
+ * from which it reaches no multiple of 4 GiB, aligned as chunks are. False: there is none.
+ */
+static bool place_pool(cuda_pool *pool, cuda_address allocated, size_t size) {
+    const size_t wanted = pool_bytes(pool);
+    const cuda_address aligned =
+        (allocated + SB_CUDA_CHUNK_BYTES - 1) / SB_CUDA_CHUNK_BYTES * SB_CUDA_CHUNK_BYTES;
+    const cuda_address lowest = (aligned >> 32 << 32) + SB_CUDA_BELOW_POOL;
+    pool->records = aligned < lowest ? lowest : aligned;
+    if ((pool->records + wanted - 1) >> 32 != pool->records >> 32)
+        pool->records = (((pool->records >> 32) + 1) << 32) + SB_CUDA_BELOW_POOL;
+    return pool->records + wanted <= allocated + size;
+}
+
+/* Memory of the GPU, or of the host, which the GPU then writes to. */
+static int allocate_records(cuda_pool *pool, size_t size) {
+    const cuda_driver *driver = pool->driver;
+    if (!pool->options.is_on_host)
+        return driver->allocate(&pool->allocated, size);
+    const int result = driver->host_allocate(&pool->copy_allocated, size, CUDA_HOST_MAPPED);
+    return result == 0 ? driver->host_address(&pool->allocated, pool->copy_allocated, 0) : result;
+}
+
+static void free_records(cuda_pool *pool) {
+    if (pool->copy_allocated != NULL)
+        pool->driver->host_free(pool->copy_allocated);
+    if (pool->allocated != 0 && !pool->options.is_on_host)
+        pool->driver->free(pool->allocated);
+    pool->copy_allocated = NULL;
+    pool->allocated = 0;
+}
+
 static sb_status allocate_on_gpu(cuda_pool *pool, sb_error *error) {
     const cuda_driver *driver = pool->driver;
     const char *what = "memory of the GPU for zones";
     SB_TRY(cuda_check(driver, driver->allocate(&pool->control, control_bytes(pool)), what, error));
+    size_t size = pool_bytes(pool) + 2 * (size_t)SB_CUDA_BELOW_POOL;
+    SB_TRY(cuda_check(driver, allocate_records(pool, size), what, error));
+    if (!place_pool(pool, pool->allocated, size)) {
+        free_records(pool);
+        size += pool_bytes(pool);
+        SB_TRY(cuda_check(driver, allocate_records(pool, size), what, error));
+        if (!place_pool(pool, pool->allocated, size))
+            SB_FAIL(error, SB_ERR_LIMIT, "memory for zones lies where kernels cannot use it");
+    }
     if (!pool->options.is_on_host)
-        return cuda_check(
-            driver,
-            driver->allocate(&pool->records, (size_t)pool->chunk_count * SB_CUDA_CHUNK_BYTES), what,
-            error);
-    pool->host = pool->copy;
-    return cuda_check(driver, driver->host_address(&pool->records, pool->host, 0), what, error);
+        return cuda_check(driver, driver->host_allocate(&pool->copy_allocated, pool_bytes(pool), 0),
+                          what, error);
+    return SB_OK;
 }
 
 static sb_status to_gpu(cuda_pool *pool, cuda_address to, const void *from, size_t size,
@@ -117,30 +161,45 @@ static sb_status open_pool(cuda_pool *pool, sb_error *error) {
                       "a stream for zones of the GPU", error));
     SB_TRY(allocate_on_host(pool, error));
     SB_TRY(allocate_on_gpu(pool, error));
+    const size_t offset = pool->options.is_on_host ? pool->records - pool->allocated : 0;
+    pool->copy = (sb_cuda_record *)((char *)pool->copy_allocated + offset);
+    memset(pool->copy, 0, pool_bytes(pool));
     SB_TRY(clear(pool, pool->control, control_bytes(pool), error));
-    if (!pool->options.is_on_host)
-        SB_TRY(clear(pool, pool->records, (size_t)pool->chunk_count * SB_CUDA_CHUNK_BYTES, error));
+    if (pool->options.is_on_host)
+        pool->host = pool->copy;
+    else
+        SB_TRY(clear(pool, pool->records, pool_bytes(pool), error));
     fill_rings(pool);
     SB_TRY(offer_to_gpu(pool, error));
     return cuda_check(driver, driver->stream_wait(pool->stream), "zones of the GPU", error);
 }
 
+/* Not 0, and unlike those of other processes, whose entries may lie in shared memory too. */
+static uint32_t another_key(uint32_t before) {
+    uint64_t mixed = (uint64_t)sb_clock_ns() + ((uint64_t)getpid() << 40) + before;
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
+    const uint32_t key = (uint32_t)(mixed >> 32) & SB_CUDA_KEY_MASK;
+    return key != 0 && key != before ? key : before + ~SB_CUDA_KEY_MASK + 1;
+}
+
 sb_cuda_gate cuda_pool_gate(const cuda_pool *pool) {
     return (sb_cuda_gate){
-        .records = pool->records,
+        .records = (uint32_t)pool->records,
+        .records_above = (uint32_t)(pool->records >> 32),
         .sms = sms_address(pool),
         .offered = offered_address(pool),
         .rings = rings_address(pool),
         .program = pool->control,
         .sm_count = pool->options.sm_count,
         .ring_size = pool->options.chunks_per_sm,
-        .epoch = pool->epoch,
+        .key = pool->key,
     };
 }
 
 sb_status cuda_pool_open(cuda_pool *pool, const cuda_driver *driver,
                          const cuda_pool_options *options, sb_error *error) {
-    *pool = (cuda_pool){.driver = driver, .options = *options};
+    *pool = (cuda_pool){.driver = driver, .options = *options, .key = another_key(0)};
     pool->chunk_count = options->sm_count * options->chunks_per_sm;
     const sb_status status = open_pool(pool, error);
     if (status != SB_OK)
@@ -152,12 +211,13 @@ void cuda_pool_close(cuda_pool *pool) {
     const cuda_driver *driver = pool->driver;
     if (driver == NULL)
         return;
-    void *const pinned[] = {pool->copy, pool->zeros, pool->sms, pool->offered, pool->rings};
+    void *const pinned[] = {pool->zeros, pool->sms, pool->offered, pool->rings};
     for (size_t i = 0; i < sizeof pinned / sizeof pinned[0]; i++)
         if (pinned[i] != NULL)
             driver->host_free(pinned[i]);
-    if (pool->records != 0 && !pool->options.is_on_host)
-        driver->free(pool->records);
+    free_records(pool);
+    for (uint32_t i = 0; pool->chunks != NULL && i < pool->chunk_count; i++)
+        cuda_chunk_free(&pool->chunks[i].told);
     if (pool->control != 0)
         driver->free(pool->control);
     if (pool->stream != NULL)
@@ -266,8 +326,8 @@ static bool is_told(const cuda_pool *pool, uint32_t number) {
     if (chunk->is_forgotten)
         return true;
     const cuda_chunk_state state = cuda_decode_state(cuda_pool_records(pool, number));
-    const uint64_t used =
-        state.used == SB_CUDA_CHUNK_SLOTS ? UINT64_MAX : (UINT64_C(1) << state.used) - 1;
+    const cuda_slots used =
+        state.used == SB_CUDA_CHUNK_SLOTS ? ~(cuda_slots)0 : CUDA_SLOT(state.used) - 1;
     return state.is_complete && (chunk->told.ended & used) == used;
 }
 
@@ -282,6 +342,7 @@ static sb_status clear_run(cuda_pool *pool, uint32_t first, uint32_t end, sb_err
 
 static void put_aside(cuda_pool *pool, uint32_t number) {
     const uint32_t sm = number % pool->options.sm_count;
+    cuda_chunk_free(&pool->chunks[number].told);
     pool->chunks[number] = (cuda_pool_chunk){.use = CUDA_CLEARED};
     pool->cleared[(size_t)sm * pool->options.chunks_per_sm + pool->cleared_count[sm]++] = number;
     pool->taken_count--;
@@ -350,7 +411,7 @@ uint32_t cuda_pool_mark(cuda_pool *pool) {
         chunk->marked_owner = (uint8_t)state.owner_slot;
         marked++;
     }
-    pool->epoch++;
+    pool->key = another_key(pool->key);
     return marked;
 }
 

@@ -7,10 +7,11 @@
  *             need not end for it
  *   zeroed    all records in it were complete and are told: it is cleared and offered again
  *
- * A chunk is complete if it is full or retired and every record in it has its end. Warps that leave
- * without a main zone forget theirs. cuda_pool_mark notes those, and raises the epoch, so that no
- * later block takes an entry that was left in shared memory for its own; once all that was launched
- * until then has ended, cuda_pool_sweep takes back those in which nothing has changed hands.
+ * A chunk is complete if it is full or retired and every record in it has its end. Warps leave
+ * theirs in shared memory, where it is forgotten if no other comes to inherit it. cuda_pool_mark
+ * notes those that may be, and changes the key, so that no later block inherits them; once all that
+ * was launched until then has ended, cuda_pool_sweep takes back those in which nothing has changed
+ * hands.
  *
  * Used by one thread at a time, with the context current.
  */
@@ -19,6 +20,9 @@
 
 #include "cuda/cuda_decode.h"
 #include "cuda/cuda_driver.h"
+
+/* Of all SMs together: 2 GiB, half of what addresses in entries reach. */
+enum { CUDA_CHUNKS_MOST = 1 << 19 };
 
 typedef struct cuda_pool_options {
     uint32_t sm_count;
@@ -32,7 +36,7 @@ typedef enum cuda_chunk_use { CUDA_OFFERED, CUDA_TAKEN, CUDA_CLEARED } cuda_chun
 typedef struct cuda_pool_chunk {
     cuda_chunk told;
     cuda_chunk_use use;
-    bool is_marked;    /* looked forgotten when the epoch was raised */
+    bool is_marked;    /* looked forgotten when the key was changed */
     bool is_forgotten; /* and was */
     uint8_t marked_owner;
     uint8_t idle; /* looks in a row that found nothing new in it */
@@ -43,9 +47,11 @@ typedef struct cuda_pool {
     cuda_pool_options options;
     cuda_stream stream;
     uint32_t chunk_count;
-    cuda_address records; /* on the GPU */
+    cuda_address records; /* on the GPU, somewhere in what was allocated */
+    cuda_address allocated;
     cuda_address control; /* what launches are called, then what SMs count and the rings */
     sb_cuda_record *copy; /* of all chunks, those that are taken up to date; pinned */
+    void *copy_allocated;
     sb_cuda_record *host; /* the pool itself, where it is on the host; else NULL */
     void *zeros;          /* pinned */
     sb_cuda_sm *sms;      /* copy of what SMs count; pinned */
@@ -56,7 +62,7 @@ typedef struct cuda_pool {
     uint32_t *cleared_count;
     cuda_pool_chunk *chunks;
     uint32_t taken_count;
-    uint32_t epoch;
+    uint32_t key;  /* of entries in shared memory that count */
     uint64_t lost; /* records, so far */
     uint64_t passed_over;
     uint32_t looks;
@@ -78,9 +84,9 @@ bool cuda_pool_is_copied(const cuda_pool *pool, uint32_t chunk);
 sb_status cuda_pool_recycle(cuda_pool *pool, sb_error *error);
 /* Is room getting short? */
 bool cuda_pool_is_low(const cuda_pool *pool);
-/* Chunks that look forgotten; raises `epoch`, which the caller brings to all modules. */
+/* Chunks that look forgotten; draws another key, which the caller brings to all modules. */
 uint32_t cuda_pool_mark(cuda_pool *pool);
-/* All that was launched before the epoch was raised has ended, and chunks were copied since. */
+/* All that was launched before the key was changed has ended, and chunks were copied since. */
 void cuda_pool_sweep(cuda_pool *pool);
 
 static inline const sb_cuda_record *cuda_pool_records(const cuda_pool *pool, uint32_t chunk) {

@@ -77,6 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (uint32_t i = 0; i <= CUDA_LANES_MAX; i++)
         if (all->depth[i] != 0)
             abort();
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        cuda_chunk_free(&chunks[i]);
     cuda_lanes_free(&lanes);
     cuda_fit_close(&fit);
     free(all);

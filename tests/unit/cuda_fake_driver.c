@@ -250,8 +250,8 @@ static int start_answering(void **arguments) {
 
 /* Blocks go round the SMs; a warp has two zones. */
 static void record(uint64_t launch, unsigned blocks, unsigned threads) {
-    static uint64_t outer;
-    static uint64_t inner;
+    static uint32_t outer;
+    static uint32_t inner;
     if (outer == 0) {
         outer = stand_in_place("SCALE");
         inner = stand_in_place("MULTIPLY");

@@ -9,15 +9,24 @@ _Thread_local stand_in_warp stand_in;
 
 /* ---- the processor, for cuda_record.h ---- */
 
-static sb_cuda_gate gate;
+enum { PLACES = 8 };
+
+/* "Constant memory" of the module: the gate, and where names are. */
+static struct {
+    sb_cuda_gate gate;
+    const sb_cuda_place *places[PLACES];
+} constants;
 static sb_cuda_word missed;
 
 /* Shared memory of each SM, with what the last block left in it. */
 typedef struct sb_cuda_entry sb_cuda_entry;
 static struct sb_cuda_entry *entry_of(uint32_t sm, uint32_t warp);
-#define SB_CUDA_GATE gate
+#define SB_CUDA_GATE constants.gate
+#define SB_CUDA_GATE_PLACE 0
 #define SB_CUDA_FN static inline
 #define SB_CUDA_ALIGN(bytes) __attribute__((aligned(bytes)))
+
+// NOLINTBEGIN(readability-non-const-parameter): atomic operations write
 
 SB_CUDA_FN unsigned long long sb_cuda_timer(void) {
     return (unsigned long long)sb_clock_ns() / 32 * 32;
@@ -28,10 +37,9 @@ SB_CUDA_FN unsigned long long sb_cuda_clock(void) {
     return (unsigned long long)sb_clock_ns() * 2 + 1000000007ull * (stand_in.sm + 1);
 }
 
-SB_CUDA_FN unsigned long long sb_cuda_clock_after(sb_cuda_record **record,
-                                                  unsigned long long *word) {
-    (void)record;
-    (void)word;
+SB_CUDA_FN unsigned long long sb_cuda_clock_after(unsigned *one, unsigned *other) {
+    (void)one;
+    (void)other;
     return sb_cuda_clock();
 }
 
@@ -76,8 +84,13 @@ SB_CUDA_FN int sb_cuda_has_entry(void) {
     return stand_in.warp < STAND_IN_WARPS;
 }
 
-SB_CUDA_FN unsigned sb_cuda_shared_add(unsigned *at, unsigned number) {
-    return __atomic_fetch_add(at, number, __ATOMIC_RELAXED);
+SB_CUDA_FN unsigned sb_cuda_missing(unsigned lanes) {
+    return lanes == 1 && !stand_in.is_divergent ? 0 : 2;
+}
+
+SB_CUDA_FN unsigned sb_cuda_shared_compare(unsigned *at, unsigned wanted, unsigned number) {
+    __atomic_compare_exchange_n(at, &wanted, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return wanted;
 }
 
 SB_CUDA_FN unsigned sb_cuda_shared_exchange(unsigned *at, unsigned number) {
@@ -120,6 +133,14 @@ SB_CUDA_FN void sb_cuda_store_pair(unsigned long long *at, unsigned long long fi
     __atomic_store_n(at, first, __ATOMIC_RELEASE);
 }
 
+SB_CUDA_FN unsigned sb_cuda_number(const unsigned *at) {
+    return *at;
+}
+
+SB_CUDA_FN unsigned long long sb_cuda_address(const unsigned long long *at) {
+    return *at;
+}
+
 SB_CUDA_FN void sb_cuda_count_missed(void) {
     sb_cuda_global_count(&missed);
 }
@@ -127,6 +148,16 @@ SB_CUDA_FN void sb_cuda_count_missed(void) {
 SB_CUDA_FN struct sb_cuda_entry *sb_cuda_this_entry(void) {
     return entry_of(stand_in.sm, stand_in.warp % STAND_IN_WARPS);
 }
+
+static unsigned keys[STAND_IN_SMS][STAND_IN_WARPS];
+
+SB_CUDA_FN unsigned *sb_cuda_this_key(void) {
+    return &keys[stand_in.sm][stand_in.warp % STAND_IN_WARPS];
+}
+
+SB_CUDA_FN struct sb_cuda_entry sb_cuda_load_entry(const struct sb_cuda_entry *entry);
+
+// NOLINTEND(readability-non-const-parameter)
 
 #include <strobe/cuda_record.h>
 
@@ -137,54 +168,51 @@ static sb_cuda_entry *entry_of(uint32_t sm, uint32_t warp) {
     return &entries[sm][warp];
 }
 
+static sb_cuda_entry sb_cuda_load_entry(const sb_cuda_entry *entry) {
+    return *entry;
+}
+
 /* ---- what kernels do ---- */
 
-static sb_cuda_word what(sb_cuda_kind kind, uint64_t place) {
-    return (sb_cuda_word)kind << SB_CUDA_KIND_SHIFT | place;
+unsigned stand_in_begin(sb_cuda_kind kind, uint32_t place) {
+    return sb_cuda_begin(sb_cuda_word_of(kind, place));
 }
 
-unsigned stand_in_begin(sb_cuda_kind kind, uint64_t place) {
-    return sb_cuda_begin(what(kind, place));
+void stand_in_end(unsigned record) {
+    sb_cuda_end(record);
 }
 
-void stand_in_end(unsigned slot) {
-    sb_cuda_end(slot);
+void stand_in_end_main(unsigned record) {
+    sb_cuda_end_main(record);
 }
 
-void stand_in_end_main(unsigned slot) {
-    sb_cuda_end_main(slot);
+void stand_in_note(sb_cuda_kind kind, uint32_t place, uint64_t value) {
+    sb_cuda_note(sb_cuda_word_of(kind, place), value);
 }
 
-void stand_in_note(sb_cuda_kind kind, uint64_t place, uint64_t value) {
-    sb_cuda_note(what(kind, place), value);
-}
-
-void stand_in_add(uint64_t place, uint64_t cycles) {
-    sb_cuda_add(&sums[stand_in.sm][stand_in.warp % STAND_IN_WARPS],
-                (const void *)(uintptr_t)place, // NOLINT(performance-no-int-to-ptr)
-                cycles);
+void stand_in_add(uint32_t place, uint64_t cycles) {
+    sb_cuda_add(&sums[stand_in.sm][stand_in.warp % STAND_IN_WARPS], place, cycles);
 }
 
 void stand_in_validate(bool condition) {
     sb_cuda_validate(condition);
     /* Spans end elsewhere; here only so that all of the header is compiled. */
-    sb_cuda_end_span(SB_CUDA_SLOT_NONE);
-    (void)sb_cuda_word_of(SB_CUDA_ZONE, NULL);
+    sb_cuda_end_span(0);
 }
 
-uint64_t stand_in_place(const char *name) {
-    enum { PLACES = 8 };
+uint32_t stand_in_place(const char *name) {
     static sb_cuda_place places[PLACES];
     static size_t used;
-    sb_cuda_place *place = &places[used++ % PLACES];
-    *place = (sb_cuda_place){.name = name,
-                             .file = "kernel.cu",
-                             .function = "kernel",
-                             .name_size = (unsigned)strlen(name),
-                             .file_size = 9,
-                             .function_size = 6,
-                             .line = 7};
-    return (uint64_t)(uintptr_t)place;
+    const size_t at = used++ % PLACES;
+    places[at] = (sb_cuda_place){.name = name,
+                                 .file = "kernel.cu",
+                                 .function = "kernel",
+                                 .name_size = (unsigned)strlen(name),
+                                 .file_size = 9,
+                                 .function_size = 6,
+                                 .line = 7};
+    constants.places[at] = &places[at];
+    return (uint32_t)((char *)&constants.places[at] - (char *)&constants);
 }
 
 /* ---- the driver ---- */
@@ -358,7 +386,7 @@ const cuda_driver *stand_in_driver(void) {
 }
 
 uint64_t stand_in_gate(void) {
-    return (uint64_t)(uintptr_t)&gate;
+    return (uint64_t)(uintptr_t)&constants.gate;
 }
 
 uint64_t stand_in_missed(void) {

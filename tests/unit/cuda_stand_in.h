@@ -17,6 +17,7 @@ typedef struct stand_in_warp {
     uint64_t launch;
     uint32_t block;
     uint32_t warp;
+    bool is_divergent;
     uint64_t cycles; /* of this SM, made up */
 } stand_in_warp;
 
@@ -32,14 +33,14 @@ uint64_t stand_in_missed(void);
 /* From now on all calls of the driver fail, as after a trap. */
 void stand_in_break(bool is_broken);
 
-/* What kernels do: a zone with an address for its place, and the rest. */
-unsigned stand_in_begin(sb_cuda_kind kind, uint64_t place);
-void stand_in_end(unsigned slot);
-void stand_in_end_main(unsigned slot);
-void stand_in_note(sb_cuda_kind kind, uint64_t place, uint64_t value);
-void stand_in_add(uint64_t place, uint64_t cycles);
+/* What kernels do: a zone, of a place, and the rest. */
+unsigned stand_in_begin(sb_cuda_kind kind, uint32_t place);
+void stand_in_end(unsigned record);
+void stand_in_end_main(unsigned record);
+void stand_in_note(sb_cuda_kind kind, uint32_t place, uint64_t value);
+void stand_in_add(uint32_t place, uint64_t cycles);
 void stand_in_validate(bool condition);
-/* A place in "memory of the GPU". */
-uint64_t stand_in_place(const char *name);
+/* Where a name is in "constant memory". */
+uint32_t stand_in_place(const char *name);
 
 #endif

@@ -7,6 +7,9 @@ enum { SLOTS = SB_CUDA_CHUNK_SLOTS };
 
 #define KIND(kind) ((sb_cuda_word)(kind) << SB_CUDA_KIND_SHIFT)
 #define RATE 0.5 /* nanoseconds of a cycle */
+/* Where the module's gate is, and where that is in its constant memory. */
+#define GATE UINT64_C(0x700000100)
+#define GATE_PLACE 0x100u
 
 /* ---- chunks made by hand ---- */
 
@@ -17,11 +20,17 @@ static uint64_t timer_at(uint64_t clock) {
 static void sign(sb_cuda_record *at, uint32_t sm, uint32_t warp, uint64_t launch, uint64_t clock) {
     at[0] = (sb_cuda_record){
         {KIND(SB_CUDA_WARP) | (sb_cuda_word)sm << 32 | warp, launch, 3ull << 48 | 2ull << 32 | 1}};
-    at[1] = (sb_cuda_record){{KIND(SB_CUDA_ANCHOR), clock, timer_at(clock), 99}};
+    at[1] = (sb_cuda_record){
+        {KIND(SB_CUDA_ANCHOR) | 99ull << 16 | GATE_PLACE, clock, timer_at(clock), GATE}};
 }
 
 static sb_cuda_record zone(sb_cuda_kind kind, uint64_t place, uint64_t begin, uint64_t end) {
     return (sb_cuda_record){{KIND(kind) | place, begin, end, end != 0 ? timer_at(end) : 0}};
+}
+
+/* What is known of a chunk when a test ends. */
+static void free_chunk(cuda_chunk *chunk) {
+    cuda_chunk_free(chunk);
 }
 
 typedef struct collected {
@@ -54,7 +63,7 @@ static collected look(const sb_cuda_record *records, cuda_chunk *told, int64_t u
 static void a_chunk_is_told_as_it_fills(void **state) {
     (void)state;
     sb_cuda_record records[SLOTS] = {0};
-    cuda_chunk told = {0};
+    cuda_chunk told __attribute__((cleanup(free_chunk))) = {0};
     sign(records, 3, 7, 42, 1000);
     records[2] = zone(SB_CUDA_MAIN, 0x1000, 2000, 0);
     records[3] = zone(SB_CUDA_ZONE, 0x2000, 3000, 5000);
@@ -64,7 +73,7 @@ static void a_chunk_is_told_as_it_fills(void **state) {
     assert_true(all.events[0].is_main);
     assert_int_equal(all.events[0].time, timer_at(2000));
     assert_int_equal(all.events[0].end, CUDA_FOREVER);
-    assert_int_equal(all.events[1].place, 0x2000);
+    assert_int_equal(all.events[1].place, UINT64_C(0x700002000));
     assert_int_equal(all.events[1].end, timer_at(5000));
     assert_int_equal(all.events[2].kind, CUDA_END);
     assert_int_equal(all.events[2].value, 2000);
@@ -89,7 +98,7 @@ static void a_chunk_is_told_as_it_fills(void **state) {
 static void what_is_too_young_waits(void **state) {
     (void)state;
     sb_cuda_record records[SLOTS] = {0};
-    cuda_chunk told = {0};
+    cuda_chunk told __attribute__((cleanup(free_chunk))) = {0};
     sign(records, 0, 0, 1, 1000);
     records[2] = zone(SB_CUDA_ZONE, 0x1000, 2000, 4000);
     records[3] = zone(SB_CUDA_ZONE, 0x1000, 5000, 6000);
@@ -102,7 +111,7 @@ static void what_is_too_young_waits(void **state) {
 static void data_events_sums_and_spans_are_told(void **state) {
     (void)state;
     sb_cuda_record records[SLOTS] = {0};
-    cuda_chunk told = {0};
+    cuda_chunk told __attribute__((cleanup(free_chunk))) = {0};
     sign(records, 1, 0, 1, 1000);
     records[2] = (sb_cuda_record){{KIND(SB_CUDA_DATA) | 0x10, 2000, 1234, 1}};
     records[3] = (sb_cuda_record){{KIND(SB_CUDA_EVENT) | 77, 2100, 0, 1}};
@@ -130,7 +139,7 @@ static void data_events_sums_and_spans_are_told(void **state) {
 static void several_warps_share_a_chunk(void **state) {
     (void)state;
     sb_cuda_record records[SLOTS] = {0};
-    cuda_chunk told = {0};
+    cuda_chunk told __attribute__((cleanup(free_chunk))) = {0};
     sign(records, 1, 4, 1, 1000);
     records[2] = zone(SB_CUDA_MAIN, 0x10, 1000, 2000);
     records[3] = (sb_cuda_record){{KIND(SB_CUDA_DONE)}};
@@ -149,6 +158,34 @@ static void several_warps_share_a_chunk(void **state) {
     assert_int_equal(cuda_decode_state(records).used, 7);
     assert_false(cuda_decode_state(records).is_complete);
     records[6] = zone(SB_CUDA_MAIN, 0x10, 3000, 4000);
+    assert_true(cuda_decode_state(records).is_complete);
+}
+
+/* A warp that was stopped amid a zone; the next one has inherited its chunk. */
+static void zones_of_warps_that_have_ended_end(void **state) {
+    (void)state;
+    sb_cuda_record records[SLOTS] = {0};
+    cuda_chunk told __attribute__((cleanup(free_chunk))) = {0};
+    sign(records, 1, 4, 1, 1000);
+    records[2] = zone(SB_CUDA_ZONE, 0x10, 2000, 0);
+    records[3] = zone(SB_CUDA_SPAN, 0x10, 2000, 0);
+    sign(records + 4, 1, 4, 1, 5000);
+    records[6] = zone(SB_CUDA_ZONE, 0x10, 6000, 7000);
+    /* The same again, so it may still run. */
+    collected all = look(records, &told, INT64_MAX - 1);
+    assert_int_equal(all.count, 3);
+    assert_int_equal(all.events[0].end, CUDA_FOREVER);
+    sign(records + 7, 1, 5, 1, 8000);
+    records[9] = zone(SB_CUDA_ZONE, 0x10, 8000, 9000);
+    all = look(records, &told, INT64_MAX - 1);
+    assert_int_equal(all.count, 3);
+    assert_int_equal(all.events[0].kind, CUDA_END);
+    assert_int_equal(all.events[0].record, 5 * SLOTS + 2);
+    assert_int_equal(all.events[0].time, timer_at(5000));
+    /* Spans may end elsewhere. */
+    records[0].word[3] = SB_CUDA_RETIRED | 10;
+    assert_false(cuda_decode_state(records).is_complete);
+    records[3].word[2] = 3000;
     assert_true(cuda_decode_state(records).is_complete);
 }
 
@@ -447,6 +484,7 @@ int main(void) {
         cmocka_unit_test(what_is_too_young_waits),
         cmocka_unit_test(data_events_sums_and_spans_are_told),
         cmocka_unit_test(several_warps_share_a_chunk),
+        cmocka_unit_test(zones_of_warps_that_have_ended_end),
         cmocka_unit_test(a_full_chunk_is_complete_when_all_have_ended),
         cmocka_unit_test(clocks_of_sms_are_fitted),
         cmocka_unit_test(clocks_of_sms_may_differ),

@@ -13,7 +13,7 @@
 
 #include "testing.h"
 
-static uint64_t outer, inner;
+static uint32_t outer, inner;
 
 typedef struct work {
     uint32_t sm;
@@ -21,6 +21,7 @@ typedef struct work {
     uint32_t zones;  /* inside the outer one, for each warp */
     uint64_t launch; /* of the first block; 0: each block is a launch of its own */
     bool without_main;
+    bool is_divergent;
     bool leaves_open;  /* the outer zone never ends */
     uint32_t pause_us; /* behind each block */
 } work;
@@ -35,7 +36,8 @@ static void *run_sm(void *of) {
                                        .launch = job->launch != 0 ? job->launch : block + 1,
                                        .block = job->launch != 0 ? block * STAND_IN_SMS + job->sm
                                                                  : job->sm,
-                                       .warp = warp};
+                                       .warp = warp,
+                                       .is_divergent = job->is_divergent};
             const unsigned main =
                 stand_in_begin(job->without_main ? SB_CUDA_ZONE : SB_CUDA_MAIN, outer);
             for (uint32_t i = 0; i < job->zones; i++)
@@ -153,10 +155,39 @@ static void short_warps_share_chunks(void **state) {
     close_context(context);
 }
 
+static uint32_t taken_of(const cuda_context *context) {
+    uint32_t taken = 0;
+    for (uint32_t sm = 0; sm < STAND_IN_SMS; sm++)
+        taken += context->pool.sms[sm].taken;
+    return taken;
+}
+
+/* Through the stash, or without a main zone through shared memory: few chunks are ever drawn. */
+static void chunks_go_from_block_to_block(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    work job = {.sm = 2, .blocks = 5, .zones = 2};
+    uint64_t zones = 0;
+    for (uint32_t i = 0; i < 12; i++) {
+        job.launch = 300 + i;
+        job.without_main = i % 3 == 2;
+        job.is_divergent = i % 2 == 1;
+        run_sm(&job);
+        zones += zones_of(&job) / STAND_IN_SMS;
+    }
+    flush(context);
+    assert_int_equal(context->counts.zones, zones);
+    assert_int_equal(context->pool.lost, 0);
+    /* 12 launches of 5 blocks: 5 or 6 slots for each warp, of which 56 are passed on. */
+    assert_in_range(taken_of(context), STAND_IN_WARPS, STAND_IN_WARPS * 8);
+    assert_nothing_open(context);
+    close_context(context);
+}
+
 static void what_finds_no_room_is_counted(void **state) {
     (void)state;
     cuda_context *context = open_context(16, false);
-    const work job = {.blocks = 100, .zones = 200, .launch = 9};
+    const work job = {.blocks = 200, .zones = 200, .launch = 9};
     run(context, job, false);
     assert_true(context->pool.lost > 0);
     assert_int_equal(context->counts.zones + context->pool.lost, zones_of(&job));
@@ -233,7 +264,7 @@ static void an_outer_zone_does_not_end_before_those_inside(void **state) {
     cuda_context *context = open_context(32, false);
     stand_in = (stand_in_warp){.sm = 3, .launch = 1};
     const unsigned main = stand_in_begin(SB_CUDA_MAIN, outer);
-    for (uint32_t i = 0; i < 70; i++)
+    for (uint32_t i = 0; i < SB_CUDA_CHUNK_SLOTS + 6; i++)
         stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
     const unsigned last = stand_in_begin(SB_CUDA_ZONE, inner);
     look_often(context);
@@ -241,7 +272,7 @@ static void an_outer_zone_does_not_end_before_those_inside(void **state) {
     stand_in_end_main(main);
     look_often(context);
     flush(context);
-    assert_int_equal(context->counts.zones, 72);
+    assert_int_equal(context->counts.zones, SB_CUDA_CHUNK_SLOTS + 8);
     assert_int_equal(context->lanes[3].cut, 0);
     assert_nothing_open(context);
     close_context(context);
@@ -250,8 +281,8 @@ static void an_outer_zone_does_not_end_before_those_inside(void **state) {
 static void data_events_and_sums_are_read(void **state) {
     (void)state;
     cuda_context *context = open_context(32, false);
-    const uint64_t first = stand_in_place("first");
-    const uint64_t second = stand_in_place("second");
+    const uint32_t first = stand_in_place("first");
+    const uint32_t second = stand_in_place("second");
     stand_in = (stand_in_warp){.sm = 2, .launch = 1};
     const unsigned main = stand_in_begin(SB_CUDA_MAIN, outer);
     stand_in_note(SB_CUDA_DATA, first, 42);
@@ -266,6 +297,15 @@ static void data_events_and_sums_are_read(void **state) {
     assert_int_equal(context->counts.zones, 1);
     /* Two places that take turns: a record each time. */
     assert_int_equal(context->counts.others, 2 + 20);
+    /* A replay of the graph: what it adds is not added to records that were told. */
+    for (uint32_t i = 0; i < 3; i++) {
+        const unsigned again = stand_in_begin(SB_CUDA_MAIN, outer);
+        stand_in_add(second, 1);
+        stand_in_add(second, 1);
+        stand_in_end_main(again);
+        flush(context);
+        assert_int_equal(context->counts.others, 2 + 20 + 1 + i);
+    }
     close_context(context);
 }
 
@@ -305,6 +345,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_zones_arrive_while_kernels_run),
         cmocka_unit_test(short_warps_share_chunks),
+        cmocka_unit_test(chunks_go_from_block_to_block),
         cmocka_unit_test(what_finds_no_room_is_counted),
         cmocka_unit_test(forgotten_chunks_come_back),
         cmocka_unit_test(zones_that_never_end_are_ended),
