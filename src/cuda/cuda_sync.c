@@ -6,13 +6,15 @@
 
 #include "base/base.h"
 
-/* Questions of a session, and how many of the answers are kept. */
-enum { ROUNDS = 64, KEPT_OF_SESSION = 16 };
+/* Questions of a session, and how many must be answered. */
+enum { ROUNDS = 48, ROUNDS_LEAST = 16 };
 /* How long the kernel waits for questions and the host for an answer, ns. */
 #define PATIENCE_NS 20000000
 /* Between sessions: the first ones follow each other sooner. */
-#define PAUSE_NS 500000000
+#define PAUSE_NS 200000000
 #define FIRST_PAUSE_NS 50000000
+/* A rate comes from two sessions that lie at least so far apart. */
+#define RATE_NS_LEAST 140000000
 
 /* On lines of the cache of their own. */
 typedef struct cuda_sync_box {
@@ -98,22 +100,28 @@ static bool ask(cuda_sync *sync, uint32_t number, cuda_sync_sample *sample) {
     return true;
 }
 
-/* The oldest make room. */
-static void keep(cuda_sync *sync, const cuda_sync_sample *samples, size_t count) {
-    const size_t room = CUDA_SYNC_KEPT - sync->kept_count;
-    if (room < count) {
-        memmove(sync->kept, sync->kept + (count - room),
-                (sync->kept_count - (count - room)) * sizeof *samples);
-        sync->kept_count -= count - room;
+/*
+ * The line goes through what the last session found, at the rate since one a little before. Not
+ * longer before: the host's clock is slewed, faster at one time than at another.
+ */
+static void draw_line(cuda_sync *sync, cuda_sync_line now) {
+    now.rate = cuda_sync_is_known(sync) ? sync->line.rate : 1;
+    for (size_t i = 0; i < CUDA_SYNC_KEPT && sync->kept[i].used > 0; i++) {
+        const double timer = (double)(int64_t)(now.timer_mean - sync->kept[i].timer_mean);
+        const double rate = (double)(now.host_mean - sync->kept[i].host_mean) / timer;
+        if (timer < RATE_NS_LEAST)
+            continue;
+        if (fabs(rate - 1) < 1e-3)
+            now.rate = rate;
+        break;
     }
-    memcpy(sync->kept + sync->kept_count, samples, count * sizeof *samples);
-    sync->kept_count += count;
-}
-
-static int compare_sent(const void *a, const void *b) {
-    const int64_t left = ((const cuda_sync_sample *)a)->sent_ns;
-    const int64_t right = ((const cuda_sync_sample *)b)->sent_ns;
-    return (left > right) - (left < right);
+    memmove(&sync->kept[1], &sync->kept[0], (CUDA_SYNC_KEPT - 1) * sizeof sync->kept[0]);
+    sync->kept[0] = now;
+    /* How far off the last line had become says how far off this one will. */
+    if (cuda_sync_is_known(sync))
+        now.error_ns +=
+            fabs((double)(cuda_sync_host(&sync->line, (int64_t)now.timer_mean) - now.host_mean));
+    sync->line = now;
 }
 
 sb_status cuda_sync_follow(cuda_sync *sync, const cuda_driver *driver, sb_error *error) {
@@ -136,21 +144,9 @@ sb_status cuda_sync_follow(cuda_sync *sync, const cuda_driver *driver, sb_error 
     size_t count = 0;
     while (count < ROUNDS && ask(sync, first + 1 + (uint32_t)count, &samples[count]))
         count++;
-    /* The first answers wait for the kernel to begin. */
-    if (count < KEPT_OF_SESSION)
+    if (count < ROUNDS_LEAST)
         return SB_OK;
     sync->sessions++;
-    const cuda_sync_line now_line = cuda_sync_fit(samples, count); /* the quickest first */
-    /* How far off the last line had become says more than how well it fitted. */
-    double drifted = 0;
-    if (cuda_sync_is_known(sync))
-        drifted = fabs((double)(cuda_sync_host(&sync->line, (int64_t)now_line.timer_mean) -
-                                now_line.host_mean));
-    keep(sync, samples, KEPT_OF_SESSION);
-    cuda_sync_sample all[CUDA_SYNC_KEPT];
-    memcpy(all, sync->kept, sync->kept_count * sizeof *all);
-    sync->line = cuda_sync_fit(all, sync->kept_count);
-    sync->line.error_ns += drifted;
-    qsort(sync->kept, sync->kept_count, sizeof *sync->kept, compare_sent);
+    draw_line(sync, cuda_sync_fit(samples, count));
     return SB_OK;
 }

@@ -9,7 +9,7 @@
 #include "cuda/cuda_clock.h"
 #include "cuda/cuda_driver.h"
 
-enum { CUDA_SYNC_KEPT = 256 };
+enum { CUDA_SYNC_KEPT = 8 };
 
 typedef struct cuda_sync {
     cuda_stream stream;
@@ -17,17 +17,16 @@ typedef struct cuda_sync {
     cuda_function kernel;
     struct cuda_sync_box *box; /* mapped */
     cuda_address box_address;
-    uint32_t asked; /* questions so far */
-    cuda_sync_sample kept[CUDA_SYNC_KEPT];
-    size_t kept_count;
-    int64_t last_ns; /* when it was last asked */
+    uint32_t asked;                      /* questions so far */
+    cuda_sync_line kept[CUDA_SYNC_KEPT]; /* of the last sessions, the latest first */
+    int64_t last_ns;                     /* when it was last asked */
     uint32_t sessions;
     cuda_sync_line line;
 } cuda_sync;
 
 sb_status cuda_sync_open(cuda_sync *sync, const cuda_driver *driver, sb_error *error);
 void cuda_sync_close(cuda_sync *sync, const cuda_driver *driver);
-/* Asks, if it is time; keeps the quickest answers and fits the line anew. */
+/* Asks, if it is time, and draws the line anew. */
 sb_status cuda_sync_follow(cuda_sync *sync, const cuda_driver *driver, sb_error *error);
 
 static inline bool cuda_sync_is_known(const cuda_sync *sync) {
