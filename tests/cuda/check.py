@@ -85,9 +85,9 @@ def nested(rows, slack_ns=500):
     print(f"    ends and starts of neighbours are out of order by {worst} ns at most")
 
 
-def durations(rows):
-    """Spins take as long as they were told to: 99 % of them to 2 %, or the 150 ns that recording takes
-    at most. The rest waited for their instructions or for other warps."""
+def durations(rows, is_quiet):
+    """Spins take as long as they were told to: to 2 % or 50 ns, which recording takes part of; to 150 ns where all
+    warps of an SM record at once."""
     off = defaultdict(list)
     spent = defaultdict(list)
 
@@ -100,36 +100,54 @@ def durations(rows):
     for row in sorted(zones(rows), key=lambda row: row["begin_ns"]):
         ns = row["end_ns"] - row["begin_ns"]
         known = re.fullmatch(r"(cycles|ns) (\d+)", row["name"])
-        if not known or row["kind"] != "zone":
+        # The second kind holds a zone, which takes longer where all record at once.
+        if not known or row["kind"] != "zone" or (known[1] == "ns" and not is_quiet):
             continue
         if known[1] == "cycles":
             really = spent[owner(row)].pop(0) * ns / row["value"]
         else:
-            really = int(known[2]) + 150  # the zone inside takes some time as well
-        off[row["name"]].append((abs(ns - really), max(0.02 * really, 150)))
+            really = int(known[2]) + 80  # the zone inside takes some time as well
+        off[row["name"]].append((abs(ns - really), max(0.02 * really, 50 if is_quiet else 150)))
     for name, found in off.items():
         found.sort()
-        distance, most = found[len(found) * 99 // 100]
-        expect(distance <= most, f"{name}: 1 % of them are off by more than {distance:.0f} ns")
-    return {name: f"{found[len(found) // 2][0]:.0f} ns in the middle, {found[len(found) * 99 // 100][0]:.0f} in 99 %" for name, found in off.items()}
+        # Few warps, known cycles: nearly all. Else a chunk may run full inside the zone, or instructions are fetched.
+        part = 99 if is_quiet and name.startswith("cycles") else 90
+        distance, most = found[len(found) * part // 100]
+        expect(distance <= most, f"{name}: {100 - part} % are off by more than {distance:.0f} ns")
+    return {name: " / ".join(f"{found[len(found) * part // 100][0]:.0f}" for part in (50, 90, 99)) for name, found in off.items()}
+
+
+def without_trend(x, y):
+    """The slope of y over x in millionths, and what is left without it."""
+    middle_x = sum(x) / len(x)
+    middle_y = sum(y) / len(y)
+    slope = sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y)) / sum((a - middle_x) ** 2 for a in x)
+    return slope * 1e6, [b - middle_y - slope * (a - middle_x) for a, b in zip(x, y)]
 
 
 def check_sync(result, rows, lines):
-    """Each kernel lies inside the host's launch and wait."""
+    """Each kernel lies inside the host's launch and wait, and their ends lie where events have them."""
     main = sorted((row for row in rows if row["kind"] == "main"), key=lambda row: row["begin_ns"])
     expect(len(main) == 1000, f"{len(main)} launches")
     outside = 0
     margin = []
-    against_events = []
+    longer = []
+    late = []
     for row, line in zip(main, lines):
-        before, after, event_ns = map(int, line.split())
+        before, after, event_ns, since_first_ns = map(int, line.split())
         margin.append(min(row["begin_ns"] - before, after - row["end_ns"]))
         outside += margin[-1] < 0
-        against_events.append(event_ns - (row["end_ns"] - row["begin_ns"]))
-    against_events.sort()
-    print(f"    least margin {min(margin)} ns, stated certainty {result['error_ns']} ns; events measure "
-          f"{against_events[500]} ns more in the middle, {against_events[10]} to {against_events[-10]} in 98 %")
+        longer.append(event_ns - (row["end_ns"] - row["begin_ns"]))
+        late.append(row["end_ns"] - main[0]["end_ns"] - since_first_ns)
+    longer.sort()
+    # Events tell the GPU's time, which runs a little faster or slower than the host's.
+    ppm, late = without_trend([row["end_ns"] - main[0]["end_ns"] for row in main], late)
+    scatter = (sorted(late)[-10] - sorted(late)[10]) / 2
+    print(f"    least margin {min(margin)} ns, stated certainty {result['error_ns']} ns; events measure {longer[500]} ns "
+          f"more; ends scatter by +-{scatter:.0f} ns around those of events in 98 %, at {ppm:+.2f} ppm")
     expect(outside == 0, f"{outside} of 1000 kernels are not inside their launch")
+    # Events are told as floats of milliseconds: half a microsecond after some seconds.
+    expect(scatter <= result["error_ns"] + 500, f"ends are off by {scatter:.0f} ns, which is more than was stated")
 
 
 def check_case(battery, case):
@@ -145,6 +163,11 @@ def check_case(battery, case):
         expect(result["expected"] >= 15, f"only {result['expected']} of 20 looks found more zones")
         expect(result["lost"] == 0, "lost some")
         nested(rows)
+    elif case == "constructor":
+        told = result["zones"] + result["lost"] + result["missed"]
+        expect(told == result["expected"], f"{told} of {result['expected']} zones are told or counted")
+        expect(result["zones"] > result["expected"] / 2, "most were missed")
+        nested(rows)
     elif case == "sampled":
         expect(0 < result["zones"] < result["expected"] / 6, "sampling has no effect")
         for row in rows:
@@ -154,7 +177,7 @@ def check_case(battery, case):
         if case != "divergent":
             nested(rows)
     if case in ("spins", "streams", "sync"):
-        print(f"    off by: {durations(rows)}")
+        print(f"    ns that durations are off by, in 50 / 90 / 99 %: {durations(rows, case != 'spins')}")
     if case == "forgotten":
         expect(result["lost"] == 0, f"{result['lost']} lost")
     if case == "everything":
@@ -170,7 +193,7 @@ def check_case(battery, case):
 
 
 CASES = ["spins", "divergent", "early", "blocks", "graphs", "streams", "forgotten", "long", "everything", "valid",
-         "sampled", "sync", "trap"]
+         "sampled", "sync", "constructor", "trap"]
 
 
 def main():
