@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         cuda_decode_events(records[i], &chunks[i], i, &fit, INT64_MAX - 1, true, take, all);
         cuda_decode_abandon(records[i], &chunks[i], i, INT64_MAX - 1, take, all);
     }
-    const cuda_lane_sink sink = {begin, end, all, 0};
+    const cuda_lane_sink sink = {.begin = begin, .end = end, .context = all};
     cuda_lanes_put(&lanes, all->events, all->count, &sink);
     for (uint32_t i = 0; i <= CUDA_LANES_MAX; i++)
         if (all->depth[i] != 0)
