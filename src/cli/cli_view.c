@@ -302,6 +302,8 @@ static sb_status show(cli_view_inputs *inputs, const char *path,
         .version = STROBE_VERSION,
         .ops = inputs->ops,
         .transfers = inputs->transfers,
+        .facts = (const sb_view_fact *)inputs->facts.data,
+        .fact_count = inputs->facts.count,
     };
     cli_bar bar = cli_bar_of("indexing");
     sb_view *view = sb_view_create(&source);

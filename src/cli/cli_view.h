@@ -33,6 +33,7 @@ typedef struct cli_view_inputs {
     const char *transfers;  /* folder with traces of the network on chip, or NULL */
     const char *trace_path; /* of the trace that was opened, or NULL */
     const char *keep_path;  /* the trace whose index is to be kept, or NULL */
+    sb_vector facts;        /* sb_view_fact, from report.json beside the ops report */
     cli_perf_inputs ops_files;
     sb_perf_report *ops;
     sb_arena arena;
@@ -49,6 +50,8 @@ void cli_view_note_flaw(cli_view_inputs *inputs, const char *sentence);
 /* The same, with a warning. */
 __attribute__((format(printf, 2, 3))) void cli_view_tell_flaw(cli_view_inputs *inputs,
                                                               const char *format, ...);
+/* What report.json beside an ops report says of clocks, the profiler's own cost, completeness. */
+void cli_view_read_facts(cli_view_inputs *inputs, const char *ops_path);
 /* The traces that session.json in a folder lists, if there is one and it lists several. */
 sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, bool *found,
                                 sb_error *error);

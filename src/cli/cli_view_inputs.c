@@ -33,6 +33,7 @@ void cli_view_tell_flaw(cli_view_inputs *inputs, const char *format, ...) {
 static sb_status open_ops(cli_view_inputs *inputs, const char *path, sb_error *error) {
     const sb_perf_options options = sb_perf_defaults();
     SB_TRY(cli_perf_open(&inputs->ops_files, &path, 1, NULL, error));
+    cli_view_read_facts(inputs, inputs->ops_files.inputs[0].name);
     return sb_perf_analyse(&options, inputs->ops_files.inputs, inputs->ops_files.count,
                            &inputs->ops, error);
 }
@@ -202,7 +203,8 @@ static sb_status open_csv(cli_view_inputs *inputs, const char *path, bool has_ot
 sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
                         const cli_view_arguments *arguments, sb_error *error) {
     *inputs = (cli_view_inputs){.opened = {.file = {.kind = SB_FILE_BORROWED}},
-                                .without_index = arguments->without_index};
+                                .without_index = arguments->without_index,
+                                .facts = sb_vector_of(sizeof(sb_view_fact))};
     if (sb_folder_is(path)) {
         SB_TRY(open_folder(inputs, path, arguments->ops, error));
     } else {
@@ -225,5 +227,6 @@ void cli_view_close(cli_view_inputs *inputs) {
     sb_view_kept_free(inputs->kept);
     sb_trace_free(inputs->empty);
     sb_trace_free(inputs->joined);
+    sb_vector_free(&inputs->facts);
     sb_arena_free(&inputs->arena);
 }

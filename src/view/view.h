@@ -34,6 +34,12 @@ typedef struct sb_view sb_view;
 typedef struct sb_view_server sb_view_server;
 typedef struct sb_view_kept sb_view_kept;
 
+/* Something that is known of a recording besides what is in it, for people: "Clock of device 0". */
+typedef struct sb_view_fact {
+    const char *name;
+    const char *text;
+} sb_view_fact;
+
 typedef struct sb_view_source {
     sb_trace *trace;
     sb_view_kept *kept;        /* where the trace and its index come from; NULL: not kept */
@@ -42,7 +48,9 @@ typedef struct sb_view_source {
     const char *version;       /* of Strobe */
     const sb_perf_report *ops; /* NULL: there is none */
     const char *transfers;     /* folder with noc_trace_dev*.json; NULL: there are none */
-    bool is_live;              /* the trace is still growing */
+    const sb_view_fact *facts; /* live as long as the view */
+    size_t fact_count;
+    bool is_live; /* the trace is still growing */
 } sb_view_source;
 
 sb_view *sb_view_create(const sb_view_source *source);

@@ -131,6 +131,17 @@ sb_status view_answer_news(view_call *call) {
     return SB_OK;
 }
 
+static void put_facts(sb_output *output, const sb_view *view) {
+    sb_put_text(output, ",\"facts\":[");
+    for (size_t i = 0; i < view->fact_count; i++) {
+        sb_put_text(output, i == 0 ? "{\"name\":" : ",{\"name\":");
+        sb_put_json(output, sb_slice_of(view->facts[i].name));
+        put_field(output, "text", sb_slice_of(view->facts[i].text));
+        sb_put_char(output, '}');
+    }
+    sb_put_char(output, ']');
+}
+
 sb_status view_answer_info(view_call *call) {
     char news[VIEW_NEWS_SIZE];
     const sb_trace *trace = call->view->trace;
@@ -152,6 +163,7 @@ sb_status view_answer_info(view_call *call) {
     put_contexts(output, trace);
     put_frame_sets(output, trace);
     put_crash(output, trace);
+    put_facts(output, call->view);
     put_number(output, "runs", sb_series_count(&trace->ops));
     sb_put_format(output, ",\"ops\":%s,\"transfers\":%s}",
                   call->view->ops != NULL ? "true" : "false",

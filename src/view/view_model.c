@@ -31,6 +31,8 @@ sb_view *sb_view_create(const sb_view_source *source) {
         view->damage = sb_arena_copy(&view->arena, sb_slice_of(source->damage));
     if (source->transfers != NULL)
         view->transfers = sb_arena_format(&view->arena, "%s", source->transfers);
+    view->facts = source->facts;
+    view->fact_count = source->fact_count;
     view->identity = identify(view);
     view_index_init(&view->own_index, source->trace);
     view->index = source->kept != NULL ? &source->kept->index : &view->own_index;

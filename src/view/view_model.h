@@ -35,6 +35,8 @@ struct sb_view {
     sb_slice version;
     uint64_t identity;  /* tells what is shown from anything else a server here may show later */
     sb_slice transfers; /* folder with files of transfers; empty: there are none */
+    const sb_view_fact *facts;
+    size_t fact_count;
     view_index own_index;
     view_index *index; /* its own, or one that was kept */
     /* Questions that go through all zones are answered one after the other, so that many clients

@@ -53,6 +53,8 @@ export interface Info extends News {
   contextCount: number;
   frameSets: { name: string; count: number }[];
   crash?: { time: number; message: string };
+  /** What the report says of clocks, the profiler's own cost, completeness. */
+  facts: { name: string; text: string }[];
   /** Runs of ops that the trace has kernels of. */
   runs: number;
   ops: boolean;

@@ -50,6 +50,7 @@ export function writeLink(state: State): string {
   if (state.op !== null) link.set("op", String(state.op));
   if (state.mapMeasure !== "busy") link.set("map", state.mapMeasure);
   if (state.mapCore) link.set("core", state.mapCore);
+  if (state.opColumns) link.set("columns", state.opColumns.join("."));
   if (state.filter) link.set("filter", state.filter);
   if (state.hidden.length) link.set("hide", state.hidden.join("."));
   if (state.pinned.length) link.set("pin", state.pinned.join("."));
@@ -79,6 +80,7 @@ export function readLink(hash: string): Link {
   found.op = readNumbers(link.get("op"))[0] ?? null;
   found.mapMeasure = MEASURES.find((measure) => measure === link.get("map")) ?? "busy";
   found.mapCore = link.get("core");
+  found.opColumns = link.get("columns")?.split(".") ?? null;
   found.filter = link.get("filter") ?? "";
   found.hidden = readNumbers(link.get("hide"));
   found.pinned = readNumbers(link.get("pin"));

@@ -107,6 +107,18 @@ export function InfoPanel() {
         </dl>
       </section>
       <Clocks contexts={info.contexts} count={info.contextCount} />
+      {info.facts.length > 0 && (
+        <section>
+          <h3>Of the report</h3>
+          <dl>
+            {info.facts.map((fact) => (
+              <Row key={fact.name} name={fact.name}>
+                {fact.text}
+              </Row>
+            ))}
+          </dl>
+        </section>
+      )}
       <Losses losses={losses} damage={info.damage} />
     </div>
   );

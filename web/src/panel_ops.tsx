@@ -6,6 +6,7 @@ import { nameColour } from "./colours";
 import { countOf, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useExactAnswer, useStore, useTheme } from "./hooks";
 import { runName, showRun, showRunOnDevice } from "./runs";
+import { setState } from "./store";
 import { Field, Notice, Table } from "./table";
 import type { Column } from "./table";
 
@@ -68,6 +69,46 @@ const COLUMNS: OpColumn[] = [
     value: (op) => op.math_fidelity ?? "",
   },
 ];
+
+/** Those that are asked for and known, in the order of the table; the op itself is always there. */
+function chooseColumns(keys: string[] | null): OpColumn[] {
+  return COLUMNS.filter((column) =>
+    keys ? column.key === "op_code" || keys.includes(column.key) : !column.isOptional,
+  );
+}
+
+function ColumnChoice({ shown }: { shown: OpColumn[] }) {
+  const choose = (columns: OpColumn[]) =>
+    setState({ opColumns: columns.map((column) => column.key) });
+  const turn = (column: OpColumn) =>
+    choose(COLUMNS.filter((one) => shown.includes(one) !== (one === column)));
+  return (
+    <details class="choice">
+      <summary>Columns</summary>
+      <div class="choice-list">
+        {COLUMNS.map((column) => (
+          <label key={column.key} class="check">
+            <input
+              type="checkbox"
+              checked={shown.includes(column)}
+              disabled={column.key === "op_code"}
+              onChange={() => turn(column)}
+            />
+            {column.title}
+          </label>
+        ))}
+        <div class="button-row">
+          <button class="button" onClick={() => choose(COLUMNS)}>
+            All
+          </button>
+          <button class="button" onClick={() => setState({ opColumns: null })}>
+            Usual
+          </button>
+        </div>
+      </div>
+    </details>
+  );
+}
 
 /** More rows than a call takes arguments are no reason to fail; never 0, so that one can divide. */
 function highest<T>(rows: T[], value: (row: T) => number): number {
@@ -235,7 +276,7 @@ export function OpsPanel() {
   const [filter, setFilter] = useState("");
   const [chosen, setChosen] = useState<number | null>(null);
   const [grouping, setGrouping] = useState<Grouping>("op");
-  const [isWide, setWide] = useState(false);
+  const chosenColumns = useStore((state) => state.opColumns);
   const answer = useAnswer(() => (info?.ops ? data.ops() : null), [info?.ops]);
   const report = answer.data;
   const ops = useMemo(
@@ -243,7 +284,7 @@ export function OpsPanel() {
       (report?.ops ?? []).filter((op) => op.op_code.toLowerCase().includes(filter.toLowerCase())),
     [report, filter],
   );
-  const columns = useMemo(() => COLUMNS.filter((column) => isWide || !column.isOptional), [isWide]);
+  const columns = useMemo(() => chooseColumns(chosenColumns), [chosenColumns]);
   const run = useStore((state) => state.run);
   useEffect(() => {
     if (run?.row !== undefined) setChosen(run.row);
@@ -269,10 +310,7 @@ export function OpsPanel() {
             </button>
           ))}
         </div>
-        <label class="check">
-          <input type="checkbox" checked={isWide} onChange={() => setWide(!isWide)} />
-          all columns
-        </label>
+        <ColumnChoice shown={columns} />
         <span class="spacer" />
         <Notice error={answer.error} isLoading={answer.isLoading && !report} />
         {report && (

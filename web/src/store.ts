@@ -60,6 +60,8 @@ export interface State {
   /** What the map of a device shows, and the core that is chosen on it. */
   mapMeasure: Measure;
   mapCore: string | null;
+  /** Columns of the ops table, by key; null: the usual ones. */
+  opColumns: string[] | null;
   filter: string;
   hidden: number[];
   pinned: number[];
@@ -122,6 +124,7 @@ let state: State = {
   find: null,
   mapMeasure: "busy",
   mapCore: null,
+  opColumns: null,
   filter: "",
   hidden: [],
   pinned: [],

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
@@ -397,6 +397,31 @@ test("the demo's report is shown with the figures of strobe perf and stats", asy
   );
   const text = (await rows.first().textContent()) ?? "";
   assert.ok(text.includes(`${costliest.device_time_us.toFixed(1)} µs`), text);
+  // Columns are chosen one by one, and a link keeps them.
+  const heads = shown.locator(".ops-body [role=columnheader]");
+  assert.ok(!(await heads.allTextContents()).includes("Cores"));
+  await shown.locator(".choice summary").click();
+  await shown.locator(".choice label", { hasText: "Cores" }).click();
+  await shown.locator(".choice label", { hasText: "Gap" }).click();
+  await shown.locator(".choice summary").click();
+  await shown.waitForFunction(() => location.hash.includes("columns="));
+  const titles = (await heads.allTextContents()).map((title) => title.replace(/[↓↑]/, ""));
+  assert.ok(titles.includes("Cores") && !titles.includes("Gap"), titles.join());
+  await shown.reload();
+  await rows.first().waitFor();
+  assert.deepEqual(
+    (await heads.allTextContents()).map((title) => title.replace(/[↓↑]/, "")),
+    titles,
+  );
+  // How well clocks agree and what recording costs, as report.json has it.
+  const about = JSON.parse(readFileSync(join(folder, "report.json"), "utf8"));
+  const { facts } = (await state(shown)).info!;
+  const fact = (name: string) => facts.find((one) => one.name === name)?.text ?? "";
+  for (const sync of about.clocks.sync ?? [])
+    assert.ok(fact(`Clock of device ${sync.device}`).includes(`${sync.samples} samples`));
+  for (const [processor, cost] of Object.entries<number>(about.overhead.costs?.zone_ns ?? {}))
+    assert.ok(fact("Cost of a zone").includes(`${cost.toFixed(0)} ns on ${processor}`));
+  assert.ok(fact("Rows").includes(`${about.completeness.complete} complete`));
   await rows.first().click();
   await shown.locator(".ops-side button", { hasText: "kernels" }).click();
   await shown.waitForFunction(() => window.strobeTest.state().runZones.size > 0);
