@@ -108,8 +108,8 @@ bool view_index_spans(view_index *index, uint32_t track, const view_window *wind
 /* The same for the outermost row alone. */
 bool view_index_roots(view_index *index, uint32_t track, const view_window *window,
                       sb_vector *spans);
-/* The zones before and after one in its row, SB_NONE where there is none. */
-void view_index_neighbours(view_index *index, uint32_t track, uint32_t zone, uint32_t *before,
+/* The zones before and after one in its row of a track, SB_NONE where there is none. */
+void view_index_neighbours(view_index *index, uint32_t number, uint32_t zone, uint32_t *before,
                            uint32_t *after);
 /* Depth of a track's nesting, from 0 for no zones. */
 unsigned view_index_depth(view_index *index, uint32_t track);
