@@ -37,8 +37,7 @@ sb_status view_call_integer(view_call *call, const char *name, int64_t low, int6
 }
 
 sb_status view_call_range(view_call *call, sb_range *range) {
-    /* Half of what fits, so that lengths and sums of two times do. */
-    const int64_t limit = INT64_MAX / 4;
+    const int64_t limit = VIEW_TIME_MOST;
     *range = (sb_range){-limit, limit};
     SB_TRY(view_call_integer(call, "from", -limit, limit, &range->from));
     SB_TRY(view_call_integer(call, "to", -limit, limit, &range->to));

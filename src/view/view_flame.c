@@ -86,8 +86,9 @@ static bool add_zone(void *context, const sb_track *track, uint32_t zone) {
     const int64_t length = view_length_in(graph->range, start, end);
     flame_node *node = node_at(graph, number);
     node->count++;
-    node->total += length;
-    node_at(graph, parent)->inside += length;
+    node->total = view_clipped_sum(node->total, length);
+    flame_node *around = node_at(graph, parent);
+    around->inside = view_clipped_sum(around->inside, length);
     return true;
 }
 

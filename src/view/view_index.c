@@ -70,7 +70,7 @@ static void vote_for(source_vote *vote, uint32_t source, int64_t weight) {
     unsigned lightest = 0;
     for (unsigned i = 0; i < vote->used; i++) {
         if (vote->source[i] == source) {
-            vote->weight[i] += weight;
+            vote->weight[i] = view_clipped_sum(vote->weight[i], weight);
             return;
         }
         if (vote->weight[i] < vote->weight[lightest])
@@ -639,5 +639,5 @@ int64_t view_index_end(view_index *index) {
     pthread_rwlock_rdlock(&index->lock);
     const int64_t end = index->end;
     pthread_rwlock_unlock(&index->lock);
-    return end;
+    return end < VIEW_TIME_MOST ? end : VIEW_TIME_MOST;
 }

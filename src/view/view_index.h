@@ -82,6 +82,9 @@ typedef struct view_index {
     int64_t end;      /* the latest time of the trace when it was last extended */
 } view_index;
 
+/* The latest time that is shown, so that lengths and sums of two times fit. */
+#define VIEW_TIME_MOST (INT64_MAX / 4)
+
 /* Times of files can be anything: sums and lengths that do not fit are the largest that do. */
 int64_t view_clipped_sum(int64_t a, int64_t b);
 int64_t view_length_between(int64_t start, int64_t end);

@@ -24,7 +24,7 @@ static void put_stats(sb_output *output, const sb_zone_stats *stats) {
 }
 
 static bool is_whole(const sb_stats_options *options) {
-    return options->only == NULL && options->range.from <= 0 && options->range.to >= INT64_MAX / 4;
+    return options->only == NULL && options->range.from <= 0 && options->range.to >= VIEW_TIME_MOST;
 }
 
 /*
@@ -189,7 +189,7 @@ static uint64_t bin_of(const search *find, int64_t duration) {
 static void count_call(search *find, const call_entry *entry) {
     const uint64_t bin = bin_of(find, entry->duration);
     find->counts[bin]++;
-    find->sums[bin] += entry->duration;
+    find->sums[bin] = view_clipped_sum(find->sums[bin], entry->duration);
     keep_call(find, entry);
 }
 

@@ -1,32 +1,13 @@
 /*
- * The reader of trace files against anything. An input that begins like a file is read as one;
- * anything else is taken as the body of a file, because compression hides it from the fuzzer. What
- * could be read is asked for statistics, rows and exports and written again, and the written file
- * must be read without complaint.
+ * The reader of trace files against anything. What could be read is asked for statistics, rows and
+ * exports and written again, and the written file must be read without complaint.
  */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "trace/trace.h"
-#include "trace/trace_pack.h"
+#include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static bool begins_like_a_file(const uint8_t *data, size_t size) {
-    return size >= 4 && (memcmp(data, "tlZ\x04", 4) == 0 || memcmp(data, "tZst", 4) == 0 ||
-                         memcmp(data, "tr\xfdP", 4) == 0);
-}
-
-static sb_output pack(const uint8_t *data, size_t size) {
-    sb_output file = sb_output_to_memory();
-    trace_packer packer;
-    trace_pack_begin(&packer, &(trace_packing){.compression = TRACE_LZ4, .one_stream = true},
-                     &file);
-    trace_pack_bytes(&packer, data, size);
-    trace_pack_end(&packer);
-    return file;
-}
 
 static void ask(const sb_trace *trace) {
     sb_output rows = sb_output_to_memory();
@@ -69,21 +50,11 @@ static void write_and_read(const sb_trace *trace) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const sb_trace_read_options one_thread = {.threads = 1};
-    sb_output packed = {.descriptor = -1};
-    sb_slice file = {(const char *)data, size};
-    if (!begins_like_a_file(data, size)) {
-        packed = pack(data, size);
-        file = sb_output_text(&packed);
-    }
-    sb_trace *trace = NULL;
-    sb_error error = {0};
-    sb_trace_read(file, &one_thread, &trace, &error);
+    sb_trace *trace = read_fuzz_trace(data, size);
     if (trace != NULL) {
         ask(trace);
         write_and_read(trace);
     }
     sb_trace_free(trace);
-    sb_output_discard(&packed);
     return 0;
 }

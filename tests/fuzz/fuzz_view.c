@@ -76,3 +76,35 @@ void ask_view(sb_view *view, char *text) {
     assert((status == SB_OK) == (call.error.message[0] == '\0'));
     sb_output_discard(&body);
 }
+
+void ask_view_all(sb_view *view) {
+    char questions[][80] = {"/api/info",
+                            "/api/tracks",
+                            "/api/sources",
+                            "/api/zones?tracks=0,1",
+                            "/api/zones?tracks=0&from=-1000000000000000000&to=1000000000000000000",
+                            "/api/stats",
+                            "/api/stats?devices=1",
+                            "/api/flame",
+                            "/api/flame?devices=1",
+                            "/api/messages",
+                            "/api/messages?width=100",
+                            "/api/plots",
+                            "/api/plot?plot=0",
+                            "/api/plot?plot=1000000",
+                            "/api/frames",
+                            "/api/losses",
+                            "/api/locks",
+                            "/api/device",
+                            "/api/device?filter=a",
+                            "/api/overview",
+                            "/api/find?source=1",
+                            "/api/find?source=1&scale=log&order=shortest",
+                            "/api/zone?track=0&zone=0",
+                            "/api/zone?track=1&zone=4",
+                            "/api/runs",
+                            "/api/run?op=0",
+                            "/api/search?text=e"};
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++)
+        ask_view(view, questions[i]);
+}

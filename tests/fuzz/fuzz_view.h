@@ -9,5 +9,7 @@
 sb_trace *make_fuzz_trace(void);
 /* Asks "path?a=1&b=2"; whatever it is, there is an answer or an error. Changes text. */
 void ask_view(sb_view *view, char *text);
+/* Asks one question of each kind. */
+void ask_view_all(sb_view *view);
 
 #endif

@@ -36,28 +36,6 @@ static void change(char *image, size_t image_size, const uint8_t *data, size_t s
     }
 }
 
-static void ask_all(sb_view_kept *kept) {
-    char questions[][64] = {"/api/info",
-                            "/api/tracks",
-                            "/api/zones?tracks=0,1",
-                            "/api/zones?tracks=0&exact=1",
-                            "/api/stats",
-                            "/api/flame",
-                            "/api/messages",
-                            "/api/plot?plot=0",
-                            "/api/device",
-                            "/api/overview",
-                            "/api/find?source=1",
-                            "/api/zone?track=1&zone=4",
-                            "/api/search?text=e"};
-    const sb_view_source source = {
-        .trace = sb_view_kept_trace(kept), .kept = kept, .name = "fuzz", .version = "0"};
-    sb_view *view = sb_view_create(&source);
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++)
-        ask_view(view, questions[i]);
-    sb_view_free(view);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static sb_output good;
     if (good.buffer == NULL)
@@ -71,8 +49,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     change(image, image_size, data, size);
     sb_view_kept *kept = sb_alloc_zeroed(1, sizeof *kept);
     sb_error error = {0};
-    if (view_kept_read(kept, (sb_slice){image, image_size}, &stamp, NULL, NULL, &error) == SB_OK)
-        ask_all(kept);
+    if (view_kept_read(kept, (sb_slice){image, image_size}, &stamp, NULL, NULL, &error) == SB_OK) {
+        const sb_view_source source = {
+            .trace = sb_view_kept_trace(kept), .kept = kept, .name = "fuzz", .version = "0"};
+        sb_view *view = sb_view_create(&source);
+        ask_view_all(view);
+        sb_view_free(view);
+    }
     sb_view_kept_free(kept);
     free(image);
     return 0;
