@@ -11,10 +11,9 @@
 #include "view/view_model.h"
 
 enum {
-    VIEW_PARAMETERS = 16,      /* of one call */
-    VIEW_VALUE_SIZE = 8192,    /* bytes of one value */
-    VIEW_WIDTH = 16384,        /* pixels */
-    VIEW_POOL_FIRST = 1000000, /* number of the first memory pool among the plots */
+    VIEW_PARAMETERS = 16,   /* of one call */
+    VIEW_VALUE_SIZE = 8192, /* bytes of one value */
+    VIEW_WIDTH = 16384,     /* pixels */
 };
 
 typedef struct view_parameter {

@@ -112,6 +112,17 @@ static int64_t frame_end(const sb_frame_set *set, uint64_t number, int64_t horiz
     return horizon > frame->start ? horizon : frame->start;
 }
 
+/* The frame behind those that are drawn with the given one: all that begin on its pixel, if it ends
+   there too. */
+static uint64_t frames_together(const sb_frame_set *set, uint64_t first, int64_t grain,
+                                int64_t horizon) {
+    const int64_t start = ((const sb_frame *)sb_series_at(&set->frames, first))->start;
+    if (view_length_between(start, frame_end(set, first, horizon)) >= grain)
+        return first + 1;
+    const uint64_t next = view_first_at(&set->frames, view_clipped_sum(start, grain));
+    return next > first ? next : first + 1;
+}
+
 /* Frames narrower than a pixel are sent together: their first number and how many. */
 sb_status view_answer_frames(view_call *call) {
     enum { FRAMES = 4000 };
@@ -132,12 +143,11 @@ sb_status view_answer_frames(view_call *call) {
             const int64_t start = ((sb_frame *)sb_series_at(&set->frames, i))->start;
             if (start >= window.range.to)
                 break;
-            const uint64_t first = i;
-            int64_t end = frame_end(set, i, horizon);
-            for (i++; i < count && view_length_between(start, end) < window.grain; i++)
-                end = frame_end(set, i, horizon);
+            const uint64_t next = frames_together(set, i, window.grain, horizon);
             sb_put_format(call->body, "%s[%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 "]",
-                          written++ == 0 ? "" : ",", first, i - first, start, end);
+                          written++ == 0 ? "" : ",", i, next - i, start,
+                          frame_end(set, next - 1, horizon));
+            i = next;
         }
     }
     sb_put_text(call->body, "]}");

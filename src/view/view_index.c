@@ -285,9 +285,27 @@ static void place_zones(view_track *track, const sb_track *zones, uint64_t to) {
     track->indexed = to;
 }
 
+/* What all zones of a row add up to. */
+static view_node top_node(const view_row *row, const sb_track *track) {
+    if (row->levels.count == 0)
+        return sum_zones(row, track, 0, row->count);
+    return *(const view_node *)sb_series_at(level_of(row, row->levels.count - 1), 0);
+}
+
+/* Is a zone of the track without an end, as far as the rows know? */
+static bool has_open(const view_track *track, const sb_track *zones) {
+    for (size_t i = 0; i < track->rows.count; i++) {
+        if (top_node(sb_vector_at(&track->rows, i), zones).end == INT64_MAX)
+            return true;
+    }
+    return false;
+}
+
 /* Zones are only added behind; what changes before them is the end of the last of each row. */
 static void extend_track(view_track *track, const sb_track *zones) {
     const uint64_t to = sb_track_zone_count(zones);
+    if (to == track->indexed && !has_open(track, zones))
+        return;
     const bool is_unsorted = sb_track_is_unsorted(zones);
     const bool starts_anew =
         is_unsorted || (track->is_flat && has_parents(zones, track->indexed, to));
@@ -310,13 +328,6 @@ static void extend_track(view_track *track, const sb_track *zones) {
 }
 
 /* ---- extending ---- */
-
-/* What all zones of a row add up to. */
-static view_node top_node(const view_row *row, const sb_track *track) {
-    if (row->levels.count == 0)
-        return sum_zones(row, track, 0, row->count);
-    return *(const view_node *)sb_series_at(level_of(row, row->levels.count - 1), 0);
-}
 
 static int64_t last_of_series(const sb_series *series) {
     const uint64_t count = sb_series_count(series);

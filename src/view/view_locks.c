@@ -1,10 +1,11 @@
 /*
- * The answer for locks: when each was held, and when somebody waited meanwhile.
+ * The answer for locks: when each was held, and when somebody waited meanwhile. What a lock's
+ * events come to is a curve of its state.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "view/view_call.h"
+#include "view/view_curve.h"
 
 enum { LOCKS = 200, LOCK_THREADS = 256, SPANS = 20000 };
 
@@ -38,67 +39,62 @@ static lock_state state_of(const lock_walk *walk) {
     return walk->waiters > 0 ? LOCK_CONTENDED : LOCK_HELD;
 }
 
-/* Stretches narrower than a pixel that touch are sent as one, in the worse state. */
-typedef struct lock_span {
-    int64_t start;
-    int64_t end;
-    lock_state state;
-    uint64_t count;
-} lock_span;
+/* ---- the curve of a lock ---- */
 
-typedef struct lock_spans {
-    sb_output *output;
-    const view_window *window;
-    lock_span last; /* count 0: none */
-    unsigned written;
-} lock_spans;
-
-static void send_span(lock_spans *spans) {
-    const lock_span *last = &spans->last;
-    if (last->count > 0 && spans->written < SPANS)
-        sb_put_format(spans->output, "%s[%" PRId64 ",%" PRId64 ",%d,%" PRIu64 "]",
-                      spans->written++ == 0 ? "" : ",", last->start, last->end, (int)last->state,
-                      last->count);
-    spans->last.count = 0;
-}
-
-static void add_span(lock_spans *spans, const lock_span *next) {
-    const sb_range range = spans->window->range;
-    const int64_t grain = spans->window->grain;
-    lock_span *last = &spans->last;
-    if (next->state == LOCK_FREE || next->end <= range.from || next->start >= range.to ||
-        next->end <= next->start)
-        return;
-    const bool joins = last->count > 0 && view_length_between(last->end, next->start) < grain &&
-                       (view_length_between(last->start, next->end) < grain ||
-                        (last->state == next->state && next->start == last->end));
-    if (!joins) {
-        send_span(spans);
-        *last = *next;
-        return;
-    }
-    last->end = next->end;
-    last->count += next->count;
-    last->state = next->state > last->state ? next->state : last->state;
-}
-
-static void put_spans(view_call *call, const sb_lock *lock, const view_window *window) {
-    lock_walk walk;
-    memset(&walk, 0, sizeof walk);
-    lock_spans spans = {.output = call->body, .window = window};
+/* A point for each change of state: what the events say, less what nobody would see. */
+static void take_events(view_curve *curve, const sb_lock *lock) {
     const uint64_t count = sb_series_count(&lock->events);
-    const int64_t horizon = view_index_end(call->view->index);
-    for (uint64_t i = 0; i < count; i++) {
-        const sb_lock_event *event = sb_series_at(&lock->events, i);
-        if (event->time >= window->range.to)
-            break;
-        const sb_lock_event *next = i + 1 < count ? sb_series_at(&lock->events, i + 1) : NULL;
-        take_event(&walk, event);
-        const lock_span span = {event->time, next != NULL ? next->time : horizon, state_of(&walk),
-                                1};
-        add_span(&spans, &span);
+    if (curve->state == NULL)
+        curve->state = sb_alloc_zeroed(1, sizeof(lock_walk));
+    lock_walk *walk = curve->state;
+    for (; curve->taken < count; curve->taken++) {
+        const sb_lock_event *event = sb_series_at(&lock->events, curve->taken);
+        const lock_state before = state_of(walk);
+        take_event(walk, event);
+        if (state_of(walk) != before)
+            sb_series_add(&curve->own, &(sb_plot_point){event->time, (double)state_of(walk)});
     }
-    send_span(&spans);
+    view_curve_raise(curve, &curve->own);
+}
+
+/* ---- drawing ---- */
+
+/* When the stretch that a change begins is over. */
+static int64_t stretch_end(const sb_series *points, uint64_t change, int64_t horizon) {
+    if (change + 1 == sb_series_count(points))
+        return horizon;
+    return ((const sb_plot_point *)sb_series_at(points, change + 1))->time;
+}
+
+/* The change behind those that are drawn with the given one: all on its pixel, but for a last one
+   that can be seen by itself. */
+static uint64_t changes_together(const sb_series *points, uint64_t from, uint64_t end,
+                                 int64_t grain, int64_t horizon) {
+    const uint64_t next = view_curve_next(points, from, end, grain);
+    const sb_plot_point *last = sb_series_at(points, next - 1);
+    const bool is_wide =
+        view_length_between(last->time, stretch_end(points, next - 1, horizon)) >= grain;
+    return is_wide && next - from > 1 ? next - 1 : next;
+}
+
+/* Of changes that are drawn together the worst state is shown. */
+static void put_spans(view_call *call, const view_curve *curve, const view_window *window) {
+    const sb_series *points = &curve->own;
+    const int64_t horizon = view_index_end(call->view->index);
+    const uint64_t inside = view_first_at(points, window->range.from);
+    const uint64_t end = view_first_at(points, window->range.to);
+    unsigned written = 0;
+    uint64_t next = 0;
+    for (uint64_t i = inside > 0 ? inside - 1 : 0; i < end && written < SPANS; i = next) {
+        next = changes_together(points, i, end, window->grain, horizon);
+        const int64_t start = ((const sb_plot_point *)sb_series_at(points, i))->time;
+        const int64_t until = stretch_end(points, next - 1, horizon);
+        const lock_state worst = (lock_state)view_curve_between(curve, points, i, next).high;
+        if (worst == LOCK_FREE || until <= window->range.from || until <= start)
+            continue;
+        sb_put_format(call->body, "%s[%" PRId64 ",%" PRId64 ",%d,%" PRIu64 "]",
+                      written++ == 0 ? "" : ",", start, until, (int)worst, next - i);
+    }
 }
 
 static sb_slice lock_name(const sb_trace *trace, const sb_lock *lock) {
@@ -125,7 +121,9 @@ sb_status view_answer_locks(view_call *call) {
         sb_put_json(call->body, lock_name(trace, lock));
         sb_put_format(call->body, ",\"threads\":%" PRIu64 ",\"spans\":[",
                       sb_series_count(&lock->threads));
-        put_spans(call, lock, &window);
+        view_curve *curve = view_curve_of(call->view, VIEW_LOCK_FIRST + (uint32_t)i);
+        take_events(curve, lock);
+        put_spans(call, curve, &window);
         sb_put_text(call->body, "]}");
     }
     pthread_mutex_unlock(&call->view->derived);

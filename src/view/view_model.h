@@ -9,7 +9,7 @@
 #include "view/view.h"
 #include "view/view_index.h"
 
-/* One graph, see view_plots.c. */
+/* One graph, see view_curve.h. */
 typedef struct view_curve view_curve;
 void view_curve_free(view_curve *curve);
 

@@ -9,6 +9,7 @@
 
 #include "view/view_assets.h"
 #include "view/view_call.h"
+#include "view/view_curve.h"
 
 static sb_slice asset(const char *path) {
     for (size_t i = 0; i < view_asset_count; i++) {

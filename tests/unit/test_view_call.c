@@ -184,6 +184,142 @@ static void a_page_holds_no_more_than_it_says(void **state) {
     sb_trace_free(trace);
 }
 
+/* ---- locks and frames ---- */
+
+enum { LOCK_EVENTS = 30000, LOCK_USERS = 3 };
+
+/* Threads wait for a lock, obtain it and release it, at random times. */
+static sb_lock *add_busy_lock(sb_trace *trace, uint64_t seed) {
+    uint64_t random = seed;
+    int64_t now = 0;
+    uint8_t last[LOCK_USERS] = {2, 2, 2};
+    sb_lock *lock = sb_trace_add_lock(trace, 1);
+    for (uint32_t i = 0; i < LOCK_EVENTS; i++) {
+        const uint8_t thread = (uint8_t)below(&random, LOCK_USERS);
+        now += 1 + (int64_t)below(&random, one_in(&random, 100) ? 100000 : 50);
+        last[thread] = (uint8_t)((last[thread] + 1) % 3);
+        sb_series_add(&lock->events,
+                      &(sb_lock_event){.time = now, .thread = thread, .kind = last[thread]});
+    }
+    return lock;
+}
+
+/* What a lock is worst in while a stretch of it is drawn: 0 free, 1 held, 2 while others wait. */
+static int worst_between(const sb_lock *lock, int64_t from, int64_t to) {
+    bool holds[LOCK_USERS] = {false};
+    bool waits[LOCK_USERS] = {false};
+    int worst = 0;
+    for (uint64_t i = 0; i < sb_series_count(&lock->events); i++) {
+        const sb_lock_event *event = sb_series_at(&lock->events, i);
+        if (event->time >= to)
+            break;
+        waits[event->thread] = event->kind == 0;
+        if (event->kind != 0)
+            holds[event->thread] = event->kind == 1;
+        const bool lasts = i + 1 == sb_series_count(&lock->events) ||
+                           ((const sb_lock_event *)sb_series_at(&lock->events, i + 1))->time > from;
+        const bool is_held = holds[0] || holds[1] || holds[2];
+        const int now = !is_held ? 0 : waits[0] || waits[1] || waits[2] ? 2 : 1;
+        worst = lasts && now > worst ? now : worst;
+    }
+    return worst;
+}
+
+static int64_t number_in(const json_t *list, size_t place) {
+    return json_integer_value(json_array_get(list, place));
+}
+
+/* What is drawn has the worst state that there is in it, and is free between, to a pixel. */
+static void check_lock_window(sb_view *view, const sb_lock *lock, int64_t from, int64_t to,
+                              int width) {
+    char question[128];
+    sb_error error = {0};
+    sb_output body = sb_output_to_memory();
+    snprintf(question, sizeof question, "/api/locks?from=%" PRId64 "&to=%" PRId64 "&width=%d", from,
+             to, width);
+    assert_int_equal(ask(view, question, &body, &error), SB_OK);
+    const sb_slice text = sb_output_text(&body);
+    json_t *answer = json_loadb(text.data, text.size, 0, NULL);
+    const json_t *spans =
+        json_object_get(json_array_get(json_object_get(answer, "locks"), 0), "spans");
+    const int64_t grain = (to - from) / width < 1 ? 1 : (to - from) / width;
+    assert_true(json_array_size(spans) <= 2 * (size_t)width + 2);
+    int64_t reached = from;
+    for (size_t i = 0; i < json_array_size(spans); i++) {
+        const json_t *span = json_array_get(spans, i);
+        const int64_t start = number_in(span, 0);
+        const int64_t end = number_in(span, 1);
+        assert_int_equal(number_in(span, 2), worst_between(lock, start, end));
+        if (start > reached)
+            assert_int_equal(worst_between(lock, reached, start), 0);
+        reached = end > reached ? end : reached;
+        if (grain == 1)
+            assert_int_equal(number_in(span, 3), 1);
+    }
+    if (reached < to)
+        assert_int_equal(worst_between(lock, reached, to), 0);
+    json_decref(answer);
+    sb_output_discard(&body);
+}
+
+static void locks_are_drawn_as_their_events_say(void **state) {
+    (void)state;
+    sb_trace *trace = sb_trace_create();
+    const sb_lock *lock = add_busy_lock(trace, 5);
+    sb_trace_add_message(trace, &(sb_message){.time = 40000000});
+    sb_view *view = view_of(trace);
+    uint64_t random = 11;
+    check_lock_window(view, lock, 0, 40000000, 300);
+    for (int i = 0; i < 40; i++) {
+        const int64_t from = (int64_t)below(&random, 30000000);
+        const int64_t length = INT64_C(1) << (4 + below(&random, 20));
+        check_lock_window(view, lock, from, from + length, 10 + (int)below(&random, 400));
+    }
+    sb_view_free(view);
+    sb_trace_free(trace);
+}
+
+/* Each frame of the window is in one span; spans of several are not wider than they must be. */
+static void frames_are_drawn_together_where_they_are_narrow(void **state) {
+    (void)state;
+    enum { FRAMES = 5000, WIDTH = 100 };
+    sb_trace *trace = sb_trace_create();
+    sb_frame_set *set = sb_trace_add_frame_set(trace, 0, true);
+    uint64_t random = 3;
+    int64_t now = 0;
+    for (int i = 0; i < FRAMES; i++) {
+        sb_series_add(&set->frames, &(sb_frame){.start = now, .end = SB_NO_TIME});
+        now += 1 + (int64_t)below(&random, one_in(&random, 50) ? 50000 : 100);
+    }
+    sb_trace_add_message(trace, &(sb_message){.time = now});
+    sb_view *view = view_of(trace);
+    sb_error error = {0};
+    sb_output body = sb_output_to_memory();
+    assert_int_equal(ask(view, "/api/frames?width=100", &body, &error), SB_OK);
+    const sb_slice text = sb_output_text(&body);
+    json_t *answer = json_loadb(text.data, text.size, 0, NULL);
+    const json_t *spans = json_object_get(answer, "frames");
+    int64_t next = 0;
+    int64_t end = 0;
+    for (size_t i = 0; i < json_array_size(spans); i++) {
+        const json_t *span = json_array_get(spans, i);
+        const int64_t grain = now / WIDTH;
+        assert_int_equal(number_in(span, 0), next);
+        assert_int_equal(number_in(span, 2), end);
+        next += number_in(span, 1);
+        end = number_in(span, 3);
+        const sb_frame *last = sb_series_at(&set->frames, (uint64_t)next - 1);
+        assert_true(number_in(span, 1) == 1 || last->start - number_in(span, 2) < grain);
+    }
+    assert_int_equal(next, FRAMES);
+    assert_int_equal(end, now);
+    assert_true(json_array_size(spans) <= 2 * WIDTH + 2);
+    json_decref(answer);
+    sb_output_discard(&body);
+    sb_view_free(view);
+    sb_trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_parameters_are_refused_with_a_reason),
@@ -192,6 +328,8 @@ int main(void) {
         cmocka_unit_test(cores_are_read_from_the_names_of_contexts),
         cmocka_unit_test(sms_are_read_from_the_names_of_contexts),
         cmocka_unit_test(a_page_holds_no_more_than_it_says),
+        cmocka_unit_test(locks_are_drawn_as_their_events_say),
+        cmocka_unit_test(frames_are_drawn_together_where_they_are_narrow),
     };
     return RUN(tests);
 }
