@@ -242,8 +242,12 @@ class Faults(Run):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.zones(), 100)
 
-    def test_nothing_is_lost_by_a_folder_that_is_removed_at_once(self) -> None:
-        done = self.run_strobe("sh", "-c", f"{TYPED}; rm -rf generated; sleep 0.5; {TYPED}")
+    def test_nothing_is_lost_by_a_folder_that_is_removed_once_recordings_are_open(self) -> None:
+        is_open = "ls -l /proc/$PPID/fd | grep -q '[.]rec'"  # by strobe, the shell's parent
+        is_back = "[ -d generated/profiler/.logs/processes ]"
+        wait = "until {}; do sleep 0.01; done"
+        done = self.run_strobe("sh", "-c", f"{TYPED}; {wait.format(is_open)}; rm -rf generated; "
+                                           f"{wait.format(is_back)}; {TYPED}")
         self.assertEqual([p["zones"] for p in self.session()["programs"]], [100, 100], done.stderr)
         self.assertIn("was removed while", done.stderr)
 
