@@ -11,6 +11,9 @@
  * and on each core of a device the outermost zone of one processor has the function "OP ID:ID".
  * What else ran on the core meanwhile belongs to the same run. The second time that a core has an
  * id is the second run of it, on all cores.
+ *
+ * An SM of a GPU runs many warps of an op, at once and in turn. There each outermost zone that has
+ * the function belongs to the run itself, and replays are numbered: "OP ID:ID, replay 2".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,12 +50,19 @@ typedef struct named_zone {
     uint32_t op; /* number in the trace */
 } named_zone;
 
+/* What the function of a source names. */
+typedef struct source_op {
+    bool is_named;
+    uint64_t id;
+    uint64_t run; /* how many there were before, where that is said */
+} source_op;
+
 typedef struct ops_finder {
     sb_trace *trace;
     sb_vector host_ops;    /* host_op, by device, id and order */
     sb_vector replays;     /* replay, by device, trace and order */
     sb_vector capturing;   /* replay, of which device and trace: BEGIN without END */
-    uint64_t *source_ops;  /* by source: its op's id + 1, or 0 */
+    source_op *source_ops; /* by source */
     uint64_t source_count; /* of those */
     sb_intern runs;        /* device, id and how often before: the number of the op */
     sb_intern seen;        /* context and id: how often, in seen_counts */
@@ -212,20 +222,34 @@ static void read_messages(ops_finder *finder) {
 
 /* ---- devices ---- */
 
+/* "OP ID:ID" or "OP ID:ID, replay N", from 1 on. */
+static source_op read_source(sb_slice function) {
+    static const char start[] = "OP ID:";
+    static const char replayed[] = " replay ";
+    int64_t id = -1;
+    int64_t number_of_replay = 1;
+    sb_slice rest = {"", 0};
+    if (!sb_slice_starts_with(function, start))
+        return (source_op){0};
+    const sb_slice number = sb_slice_cut(sb_slice_after(function, sizeof start - 1), ',', &rest);
+    const bool says_replay = sb_slice_starts_with(rest, replayed);
+    if (!sb_parse_int64(number, &id) || id < 0 || (rest.size > 0 && !says_replay) ||
+        (says_replay &&
+         !sb_parse_int64(sb_slice_after(rest, sizeof replayed - 1), &number_of_replay)) ||
+        number_of_replay < 1)
+        return (source_op){0};
+    return (source_op){true, (uint64_t)id, (uint64_t)number_of_replay - 1};
+}
+
 static bool read_sources(ops_finder *finder) {
     const sb_trace *trace = finder->trace;
     bool found = false;
     finder->source_count = sb_series_count(&trace->sources);
     finder->source_ops = sb_alloc_zeroed(finder->source_count, sizeof *finder->source_ops);
     for (uint64_t i = 0; i < finder->source_count; i++) {
-        int64_t id = 0;
-        const sb_slice function =
-            sb_trace_text(trace, sb_trace_source(trace, (uint32_t)i)->function);
-        if (!sb_slice_starts_with(function, "OP ID:") ||
-            !sb_parse_int64(sb_slice_after(function, sizeof "OP ID:" - 1), &id) || id < 0)
-            continue;
-        finder->source_ops[i] = (uint64_t)id + 1;
-        found = true;
+        finder->source_ops[i] =
+            read_source(sb_trace_text(trace, sb_trace_source(trace, (uint32_t)i)->function));
+        found = found || finder->source_ops[i].is_named;
     }
     return found;
 }
@@ -285,6 +309,16 @@ static void add_run(ops_finder *finder, uint32_t device, uint64_t id, uint64_t n
     sb_trace_add_op(finder->trace, &op);
 }
 
+/* The n-th run of an id. */
+static uint32_t run_of(ops_finder *finder, uint32_t device, uint64_t id, uint64_t n) {
+    const uint64_t run[] = {device, id, n};
+    const uint32_t known = sb_intern_count(&finder->runs);
+    const uint32_t op = sb_intern_add(&finder->runs, (sb_slice){(const char *)run, sizeof run});
+    if (op == known)
+        add_run(finder, device, id, n);
+    return op;
+}
+
 /* The op that a core runs when it shows an id once more. */
 static uint32_t next_run(ops_finder *finder, uint32_t context, uint32_t device, uint64_t id) {
     const uint64_t on_core[] = {context, id};
@@ -293,12 +327,7 @@ static uint32_t next_run(ops_finder *finder, uint32_t context, uint32_t device, 
     if (place == finder->seen_counts.count)
         sb_vector_push(&finder->seen_counts);
     uint64_t *count = sb_vector_at(&finder->seen_counts, place);
-    const uint64_t run[] = {device, id, (*count)++};
-    const uint32_t known = sb_intern_count(&finder->runs);
-    const uint32_t op = sb_intern_add(&finder->runs, (sb_slice){(const char *)run, sizeof run});
-    if (op == known)
-        add_run(finder, device, id, run[2]);
-    return op;
+    return run_of(finder, device, id, (*count)++);
 }
 
 static int compare_starts(const void *a, const void *b) {
@@ -307,16 +336,21 @@ static int compare_starts(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Zones of a lane that name an op, as if the ids were ops. */
+/* Is it an outermost zone that names an op? */
+static bool names_op(const ops_finder *finder, const sb_zone_block *block, uint64_t i) {
+    const bool is_outer = block->parent == NULL || block->parent[i] == 0;
+    return is_outer && block->source[i] < finder->source_count &&
+           finder->source_ops[block->source[i]].is_named;
+}
+
+/* Zones of a lane that name an op, as if their sources were ops. */
 static void collect_named(ops_finder *finder, const sb_track *track) {
     const uint64_t count = sb_track_zone_count(track);
     for (uint64_t zone = 0; zone < count;) {
         const sb_zone_block block = sb_track_block(track, zone, count);
         for (uint64_t i = 0; i < block.count; i++) {
-            const bool is_outer = block.parent == NULL || block.parent[i] == 0;
             const int64_t end = sb_track_zone_end(track, (uint32_t)(zone + i));
-            if (!is_outer || block.source[i] >= finder->source_count ||
-                finder->source_ops[block.source[i]] == 0 || end == SB_NO_TIME)
+            if (!names_op(finder, &block, i) || end == SB_NO_TIME)
                 continue;
             *(named_zone *)sb_vector_push(&finder->named) =
                 (named_zone){block.start[i], end, block.source[i]};
@@ -358,11 +392,36 @@ static void add_kernels(ops_finder *finder, uint32_t number) {
     }
 }
 
+/* A lane of an SM. */
+static void read_warps(ops_finder *finder, uint32_t device, uint32_t number) {
+    const sb_track *track = sb_trace_track(finder->trace, number);
+    const uint64_t count = sb_track_zone_count(track);
+    for (uint64_t zone = 0; zone < count;) {
+        const sb_zone_block block = sb_track_block(track, zone, count);
+        for (uint64_t i = 0; i < block.count; i++) {
+            if (!names_op(finder, &block, i))
+                continue;
+            const source_op *named = &finder->source_ops[block.source[i]];
+            const uint32_t op = run_of(finder, device, named->id, named->run);
+            sb_trace_add_op_kernel(finder->trace,
+                                   &(sb_op_kernel){op, number, (uint32_t)(zone + i)});
+        }
+        zone += block.count;
+    }
+}
+
 /* All lanes of one core. */
 static void read_core(ops_finder *finder, uint32_t context, const uint32_t *lanes, size_t count) {
     const sb_trace *trace = finder->trace;
+    const sb_slice name = sb_trace_text(trace, sb_trace_context(trace, context)->name);
     sb_core core;
-    if (!sb_core_parse(sb_trace_text(trace, sb_trace_context(trace, context)->name), &core))
+    sb_sm sm;
+    if (sb_sm_parse(name, &sm)) {
+        for (size_t i = 0; i < count; i++)
+            read_warps(finder, sm.device, lanes[i]);
+        return;
+    }
+    if (!sb_core_parse(name, &core))
         return;
     sb_vector_clear(&finder->named);
     for (size_t i = 0; i < count; i++)
@@ -372,7 +431,7 @@ static void read_core(ops_finder *finder, uint32_t context, const uint32_t *lane
     qsort(finder->named.data, finder->named.count, sizeof(named_zone), compare_starts);
     for (size_t i = 0; i < finder->named.count; i++) {
         named_zone *zone = sb_vector_at(&finder->named, i);
-        zone->op = next_run(finder, context, core.device, finder->source_ops[zone->op] - 1);
+        zone->op = next_run(finder, context, core.device, finder->source_ops[zone->op].id);
     }
     for (size_t i = 0; i < count; i++)
         add_kernels(finder, lanes[i]);

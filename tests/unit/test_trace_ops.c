@@ -82,6 +82,59 @@ static void kernels_belong_to_runs_of_ops(void **state) {
     sb_trace_free(trace);
 }
 
+/* On a GPU many warps of an SM have the id, several at once; a replay says which it is. */
+static void warps_belong_to_runs_of_ops(void **state) {
+    (void)state;
+    sb_trace *trace = sb_trace_create();
+    const uint32_t host = sb_trace_thread(trace, 1);
+    const uint32_t sources[] = {add_source(trace, "MATMUL", "OP ID:7"),
+                                add_source(trace, "SOFTMAX", "OP ID:8, replay 1"),
+                                add_source(trace, "SOFTMAX", "OP ID:8, replay 2"),
+                                add_source(trace, "OTHER", "launch 3, block 0,0,0, warp 1"),
+                                add_source(trace, "OTHER", "OP ID:8, replay 0"),
+                                add_source(trace, "OTHER", "OP ID:8, x")};
+    say(trace, 120, host, "TT_DNN_DEVICE_OP: \"Matmul\", 99, 1, false, 7");
+    say(trace, 190, host, "`TT_METAL_TRACE_BEGIN: 1, 3`");
+    say(trace, 220, host, "TT_DNN_DEVICE_OP: \"Softmax\", 98, 1, true, 8");
+    say(trace, 260, host, "`TT_METAL_TRACE_END: 1, 3`");
+    say(trace, 1000, host, "`TT_METAL_TRACE_REPLAY: 1, 3`");
+    say(trace, 2000, host, "`TT_METAL_TRACE_REPLAY: 1, 3`");
+    for (unsigned sm = 0; sm < 2; sm++) {
+        char name[64];
+        snprintf(name, sizeof name, "NVIDIA H200 1, SM %u, \u00B11240 ns", sm);
+        sb_trace_add_context(trace)->name = sb_trace_string(trace, sb_slice_of(name));
+        for (unsigned lane = 0; lane < 3; lane++) {
+            sb_track *track = sb_trace_add_track(trace, SB_TRACK_LANE,
+                                                 sb_trace_thread(trace, 10 + 3 * sm + lane), sm);
+            for (size_t i = 0; i < COUNT_OF(sources); i++) {
+                sb_track_begin(track, (int64_t)i * 1000 + lane, sources[i]);
+                sb_track_add(track, (int64_t)i * 1000 + 10, (int64_t)i * 1000 + 20, sources[0]);
+                sb_track_end(track, (int64_t)i * 1000 + 50);
+                sb_track_add(track, (int64_t)i * 1000 + 60, (int64_t)i * 1000 + 70, sources[i]);
+            }
+        }
+    }
+    sb_trace_find_ops(trace);
+    assert_int_equal(sb_series_count(&trace->ops), 3);
+    assert_int_equal(sb_series_count(&trace->op_kernels), 2 * 3 * 3 * 2);
+    static const struct {
+        const char *name;
+        int64_t start;
+    } expected[] = {{"Matmul", 120}, {"Softmax", 1000}, {"Softmax", 2000}};
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        const sb_op *op = sb_series_at(&trace->ops, i);
+        check_slice(sb_trace_text(trace, op->name), expected[i].name);
+        assert_int_equal(op->start, expected[i].start);
+        assert_int_equal(op->device, 1);
+    }
+    for (uint64_t i = 0; i < sb_series_count(&trace->op_kernels); i++) {
+        const sb_op_kernel *kernel = sb_series_at(&trace->op_kernels, i);
+        const sb_track *track = sb_trace_track(trace, kernel->track);
+        assert_int_equal(sb_track_zone_start(track, kernel->zone) / 1000, kernel->op);
+    }
+    sb_trace_free(trace);
+}
+
 static void messages_that_make_no_sense_are_passed_over(void **state) {
     (void)state;
     static const char *const texts[] = {"`TT_DNN_DEVICE_OP: \"",
@@ -111,6 +164,7 @@ static void messages_that_make_no_sense_are_passed_over(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_belong_to_runs_of_ops),
+        cmocka_unit_test(warps_belong_to_runs_of_ops),
         cmocka_unit_test(messages_that_make_no_sense_are_passed_over),
     };
     return RUN(tests);
