@@ -78,6 +78,9 @@ typedef struct sb_cuda_moment {
 typedef struct sb_cuda_observer {
     /* Called by whatever thread reads, by one at a time for each GPU. It must not call back. */
     void (*see)(void *context, const sb_cuda_moment *moment);
+    /* What the recording says of a program's main zones, "OP ID:7" for an op: how many bytes of
+       text it wrote, fewer than room; 0: nothing in particular. Called as `see` is; may be NULL. */
+    size_t (*name)(void *context, uint32_t program, char *text, size_t room);
     void *context;
 } sb_cuda_observer;
 

@@ -27,6 +27,15 @@ static void show(const sb_cuda_moment *moment) {
     pthread_mutex_unlock(&lock);
 }
 
+size_t cuda_observed_name(uint32_t program, char *text, size_t room) {
+    pthread_mutex_lock(&lock);
+    const size_t size = current.name != NULL && program != 0
+                            ? current.name(current.context, program, text, room)
+                            : 0;
+    pthread_mutex_unlock(&lock);
+    return size;
+}
+
 static sb_cuda_moment moment_of(cuda_context *context, uint32_t lane, const cuda_event *event) {
     static const sb_source_location none = {"", "", "", 0, 0};
     const sb_source_location *place = event->kind == CUDA_NUMBER

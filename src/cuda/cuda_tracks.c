@@ -7,12 +7,14 @@
 
 #include "base/base.h"
 #include "cuda/cuda_context.h"
+#include "cuda/cuda_observe.h"
 
 /* Numbers of contexts are counted down from the end, away from those of the program itself. */
 enum { CONTEXT_LAST = 255, CONTEXTS = 250, NO_CONTEXT = 0 };
 
-/* Readers know 65,534 source locations, and a main zone that says whose it is takes one. */
-enum { OWNERS_MOST = 16384 };
+/* Readers know 65,534 source locations, and a main zone that says whose it is takes one; those of a
+   program that has a name share theirs. */
+enum { OWNERS_MOST = 16384, OWNER_SIZE = 160 };
 
 void cuda_tracks_prepare(void) {
     sb_client_start(&(sb_client_options){.size = sizeof(sb_client_options)});
@@ -59,15 +61,48 @@ static void name_lanes(cuda_context *context, uint32_t sm, uint32_t lane) {
     }
 }
 
-/* Whether the recording can take one more place. */
-static bool can_tell_owner(void) {
-    static uint32_t session;
-    static uint32_t told;
+/* Places that the recording of this session was told of. Contexts of several GPUs meet here. */
+static struct {
+    pthread_mutex_t lock;
+    uint32_t session;
+    uint32_t count;
+    sb_map names; /* of those that are shared, by hash: 1 */
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Whether the recording can take a place, which may be there already: name is empty for one that no
+   other zone has. */
+static bool can_tell(sb_slice name, const sb_source_location *location) {
+    const uint64_t key = sb_hash_text(sb_hash_number((uintptr_t)location), name) | 1;
     const uint32_t now = session_now();
-    if (__atomic_exchange_n(&session, now, __ATOMIC_RELAXED) != now)
-        __atomic_store_n(&told, 0, __ATOMIC_RELAXED);
-    return __atomic_load_n(&told, __ATOMIC_RELAXED) < OWNERS_MOST &&
-           __atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) < OWNERS_MOST;
+    pthread_mutex_lock(&told.lock);
+    if (told.session != now) {
+        sb_map_free(&told.names);
+        told.session = now;
+        told.count = 0;
+    }
+    const bool is_known = name.size > 0 && sb_map_get(&told.names, key) != 0;
+    const bool fits = !is_known && told.count < OWNERS_MOST;
+    if (fits) {
+        told.count++;
+        if (name.size > 0)
+            (void)sb_map_set(&told.names, key, 1); /* if it fails it is counted again */
+    }
+    pthread_mutex_unlock(&told.lock);
+    return is_known || fits;
+}
+
+/* Whose a main zone is: bytes of text; 0 where there is no room to say it. */
+static size_t name_owner(const cuda_event *event, const sb_source_location *location,
+                         char text[OWNER_SIZE]) {
+    const cuda_owner *who = &event->owner;
+    const size_t size = cuda_observed_name(who->program, text, OWNER_SIZE);
+    if (!can_tell((sb_slice){text, size}, location))
+        return 0;
+    if (size > 0)
+        return size;
+    return (size_t)snprintf(text, OWNER_SIZE, "launch %llu, block %u,%u,%u, warp %u",
+                            (unsigned long long)who->launch, who->block[0], who->block[1],
+                            who->block[2], who->warp);
 }
 
 /* The main zone says whose it is, as long as there is room; all others share their location. */
@@ -75,17 +110,14 @@ static void tell_begin(cuda_context *context, const cuda_track *track, uint16_t 
                        uint32_t code, const cuda_event *event) {
     const sb_source_location *location =
         cuda_places_find(&context->places, context->driver, context->pool.stream, event->place);
-    if (!event->is_main || !can_tell_owner()) {
+    char owner[OWNER_SIZE];
+    const size_t size = event->is_main ? name_owner(event, location, owner) : 0;
+    if (size == 0) {
         sb_gpu_zone_begin(track->context, query, location, code, 0);
         return;
     }
-    char owner[160];
-    const cuda_owner *who = &event->owner;
-    const int size = snprintf(owner, sizeof owner, "launch %llu, block %u,%u,%u, warp %u",
-                              (unsigned long long)who->launch, who->block[0], who->block[1],
-                              who->block[2], who->warp);
     sb_gpu_zone_begin_dynamic(track->context, query, code, location->line, location->file,
-                              strlen(location->file), owner, (size_t)size, location->name,
+                              strlen(location->file), owner, size, location->name,
                               strlen(location->name), 0);
 }
 

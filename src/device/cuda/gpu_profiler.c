@@ -211,6 +211,20 @@ static void see(void *of, const sb_cuda_moment *moment) {
     pthread_mutex_unlock(&self->lock);
 }
 
+/* What recordings of this hardware's tools call an op; a replay is told from the others. */
+static size_t name_program(void *of, uint32_t program, char *text, size_t room) {
+    gpu_profiler *self = of;
+    int size = 0;
+    pthread_mutex_lock(&self->lock);
+    const profiled_launch *launch = launch_at(self, program);
+    if (launch != NULL && launch->name.trace_id != 0)
+        size = snprintf(text, room, "OP ID:%u, replay %u", launch->name.id, launch->name.session);
+    else if (launch != NULL)
+        size = snprintf(text, room, "OP ID:%u", launch->name.id);
+    pthread_mutex_unlock(&self->lock);
+    return size > 0 && (size_t)size < room ? (size_t)size : 0;
+}
+
 /* ---- launches ---- */
 
 uint32_t gpu_profiler_add(gpu_profiler *self, const sb_device *device,
@@ -346,7 +360,7 @@ sb_status gpu_profiler_open(sb_mesh *mesh, gpu_profiler **profiler, sb_error *er
     SB_TRY(open_devices(self, error));
     if (options.writes_files)
         SB_TRY(open_log(self, error));
-    sb_cuda_observe(&(sb_cuda_observer){see, self});
+    sb_cuda_observe(&(sb_cuda_observer){.see = see, .name = name_program, .context = self});
     return SB_OK;
 }
 
