@@ -31,33 +31,50 @@ sb_status sb_folder_make(const char *path, sb_error *error) {
     SB_FAIL(error, SB_ERR_IO, "%s: cannot make this folder: %s", path, strerror(reason));
 }
 
-static bool is_newer(struct timespec a, struct timespec b) {
-    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-}
-
-const char *sb_folder_newest(sb_arena *arena, const char *folder, const char *prefix,
-                             const char *suffix) {
-    const char *newest = NULL;
-    struct timespec newest_time = {0};
+void sb_folder_visit(const char *folder, const char *prefix, const char *suffix,
+                     sb_folder_visitor visitor, void *context) {
+    sb_arena paths = {0};
     DIR *directory = opendir(folder);
     if (directory == NULL)
-        return NULL;
+        return;
     for (const struct dirent *entry = readdir(directory); entry != NULL;
          entry = readdir(directory)) {
         struct stat status;
         const sb_slice name = sb_slice_of(entry->d_name);
         if (!sb_slice_starts_with(name, prefix) || !sb_slice_ends_with(name, suffix))
             continue;
-        const char *path = sb_arena_format(arena, "%s/%s", folder, entry->d_name).data;
-        if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-            continue;
-        if (newest == NULL || is_newer(status.st_mtim, newest_time)) {
-            newest = path;
-            newest_time = status.st_mtim;
-        }
+        const char *path = sb_arena_format(&paths, "%s/%s", folder, entry->d_name).data;
+        if (stat(path, &status) == 0)
+            visitor(context, path, &status);
     }
     closedir(directory);
-    return newest;
+    sb_arena_free(&paths);
+}
+
+bool sb_time_is_later(struct timespec a, struct timespec b) {
+    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+typedef struct newest_file {
+    sb_arena *arena;
+    const char *path;
+    struct timespec time;
+} newest_file;
+
+static void take_newer(void *context, const char *path, const struct stat *status) {
+    newest_file *newest = context;
+    if (!S_ISREG(status->st_mode) ||
+        (newest->path != NULL && !sb_time_is_later(status->st_mtim, newest->time)))
+        return;
+    newest->path = sb_arena_format(newest->arena, "%s", path).data;
+    newest->time = status->st_mtim;
+}
+
+const char *sb_folder_newest(sb_arena *arena, const char *folder, const char *prefix,
+                             const char *suffix) {
+    newest_file newest = {.arena = arena};
+    sb_folder_visit(folder, prefix, suffix, take_newer, &newest);
+    return newest.path;
 }
 
 const char *sb_path_absolute(sb_arena *arena, const char *path) {

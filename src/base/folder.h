@@ -5,6 +5,8 @@
 #define SB_BASE_FOLDER_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -12,6 +14,13 @@
 /* Makes the folder and those above it that are missing. */
 sb_status sb_folder_make(const char *path, sb_error *error);
 bool sb_folder_is(const char *path);
+/* Told of what is in a folder: its path, valid during the call, and what stat says of it. */
+typedef void (*sb_folder_visitor)(void *context, const char *path, const struct stat *status);
+/* Shows all whose names begin and end so, in no order. A folder that is not there is empty. */
+void sb_folder_visit(const char *folder, const char *prefix, const char *suffix,
+                     sb_folder_visitor visitor, void *context);
+/* Is a after b? */
+bool sb_time_is_later(struct timespec a, struct timespec b);
 /* The path of the newest file of a folder whose name begins and ends so; NULL if there is none. */
 const char *sb_folder_newest(sb_arena *arena, const char *folder, const char *prefix,
                              const char *suffix);

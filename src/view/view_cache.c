@@ -1,7 +1,6 @@
 /*
  * The folder of kept indexes: finding one, writing one, keeping all of them within their bound.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -114,61 +113,43 @@ sb_status sb_view_kept_open(const char *trace_path, sb_view_progress progress, v
 
 /* ---- the bound ---- */
 
-/* The file used longest ago, apart from one; NULL if there is none. *total gets the size of all. */
-static const char *oldest_kept(sb_arena *arena, const char *folder, const char *apart,
-                               uint64_t *total) {
-    const char *oldest = NULL;
-    struct timespec oldest_time = {0};
-    DIR *directory = opendir(folder);
-    *total = 0;
-    if (directory == NULL)
-        return NULL;
-    for (const struct dirent *entry = readdir(directory); entry != NULL;
-         entry = readdir(directory)) {
-        struct stat status;
-        if (!sb_slice_ends_with(sb_slice_of(entry->d_name), ".index"))
-            continue;
-        const char *path = sb_arena_format(arena, "%s/%s", folder, entry->d_name).data;
-        if (stat(path, &status) != 0)
-            continue;
-        *total += (uint64_t)status.st_size;
-        const bool is_older = status.st_mtim.tv_sec < oldest_time.tv_sec ||
-                              (status.st_mtim.tv_sec == oldest_time.tv_sec &&
-                               status.st_mtim.tv_nsec < oldest_time.tv_nsec);
-        if (strcmp(path, apart) != 0 && (oldest == NULL || is_older)) {
-            oldest = path;
-            oldest_time = status.st_mtim;
-        }
-    }
-    closedir(directory);
-    return oldest;
+typedef struct kept_files {
+    sb_arena *arena;
+    const char *apart;
+    uint64_t total;     /* bytes of all */
+    const char *oldest; /* used longest ago, but for the one apart; NULL: there is none */
+    struct timespec oldest_time;
+} kept_files;
+
+static void take_older(void *context, const char *path, const struct stat *status) {
+    kept_files *files = context;
+    files->total += (uint64_t)status->st_size;
+    if (strcmp(path, files->apart) == 0 ||
+        (files->oldest != NULL && !sb_time_is_later(files->oldest_time, status->st_mtim)))
+        return;
+    files->oldest = sb_arena_format(files->arena, "%s", path).data;
+    files->oldest_time = status->st_mtim;
 }
 
 /* What is left of viewers that were killed while they wrote. */
-static void sweep_unfinished(sb_arena *arena, const char *folder) {
-    DIR *directory = opendir(folder);
-    if (directory == NULL)
-        return;
-    for (const struct dirent *entry = readdir(directory); entry != NULL;
-         entry = readdir(directory)) {
-        const sb_slice name = sb_slice_of(entry->d_name);
-        sb_slice rest = sb_slice_after(name, sizeof SB_UNFINISHED - 1);
-        int64_t process = 0;
-        if (!sb_slice_starts_with(name, SB_UNFINISHED) ||
-            !sb_parse_int64(sb_slice_cut(rest, '.', &rest), &process) || process <= 0 ||
-            process > INT32_MAX || kill((pid_t)process, 0) == 0 || errno != ESRCH)
-            continue;
-        unlink(sb_arena_format(arena, "%s/%s", folder, entry->d_name).data);
-    }
-    closedir(directory);
+static void sweep_unfinished(void *context, const char *path, const struct stat *status) {
+    const char *slash = strrchr(path, '/');
+    const sb_slice name = sb_slice_of(slash == NULL ? path : slash + 1);
+    sb_slice rest = sb_slice_after(name, sizeof SB_UNFINISHED - 1);
+    int64_t process = 0;
+    (void)context;
+    (void)status;
+    if (sb_parse_int64(sb_slice_cut(rest, '.', &rest), &process) && process > 0 &&
+        process <= INT32_MAX && kill((pid_t)process, 0) != 0 && errno == ESRCH)
+        unlink(path);
 }
 
 /* Removes files until all that are left and `coming` more bytes are within the bound. */
 static void keep_bound(sb_arena *arena, const char *folder, const char *apart, uint64_t coming) {
     for (;;) {
-        uint64_t total = 0;
-        const char *oldest = oldest_kept(arena, folder, apart, &total);
-        if (total + coming <= KEPT_BYTES || oldest == NULL || unlink(oldest) != 0)
+        kept_files files = {.arena = arena, .apart = apart};
+        sb_folder_visit(folder, "", ".index", take_older, &files);
+        if (files.total + coming <= KEPT_BYTES || files.oldest == NULL || unlink(files.oldest) != 0)
             return;
     }
 }
@@ -209,7 +190,7 @@ static sb_status keep(sb_arena *arena, sb_view *view, const char *trace_path, co
         sb_trace_zone_count(view->trace, false) + sb_trace_zone_count(view->trace, true);
     SB_TRY(name_kept(arena, trace_path, &folder, &path, error));
     SB_TRY(stamp_of(trace_path, &stamp, error));
-    sweep_unfinished(arena, folder);
+    sb_folder_visit(folder, SB_UNFINISHED, "", sweep_unfinished, NULL);
     SB_TRY(check_room(folder, zones * ZONE_BYTES, error));
     keep_bound(arena, folder, path, zones * ZONE_BYTES);
     keeping all = {.stop = stop};
