@@ -5,6 +5,7 @@
  *                        and writes the trace
  *   sb_capture_all       the same for all programs that there are, each into a file of its own
  *   sb_capture_recover   the trace that a journal holds
+ *   sb_capture_follow    the same while the journal is being written
  *
  * What arrives is appended to a journal (wire_journal.h) before anything else is done with it, so
  * that whatever happens to the recorder, the recording up to there can be had. The trace is made
@@ -139,9 +140,15 @@ void sb_capture_session_free(sb_capture_session *session);
 typedef struct sb_capture_recover_options {
     const sb_trace_bound *bound; /* of what the trace keeps in memory; NULL: all */
     sb_file *file;               /* what the bytes are of; NULL: not a file */
-    bool has_ended; /* the program: that it has not closed its recording is no damage then */
+    bool has_ended;  /* the program: that it has not closed its recording is no damage then */
+    bool is_written; /* as sb_capture_is_written said before the file was opened */
 } sb_capture_recover_options;
 
+/*
+ * Does a recorder still write this journal, or a program this recording file? They have locks on
+ * them as long as they do. A file that cannot be opened is not written.
+ */
+bool sb_capture_is_written(const char *path);
 /* Is it a journal, or a recording file of libstrobe's (record/record_file.h)? */
 bool sb_capture_can_recover(sb_slice bytes);
 /*
@@ -152,5 +159,34 @@ bool sb_capture_can_recover(sb_slice bytes);
 sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options *options,
                              sb_trace **trace, sb_capture_report *report, sb_error *damage,
                              sb_error *error);
+
+/* ---- journals that are being written ---- */
+
+typedef struct sb_capture_follower sb_capture_follower;
+
+typedef enum sb_capture_growth {
+    SB_CAPTURE_BEHIND, /* more is there already: ask again */
+    SB_CAPTURE_GROWS,  /* all that is there was taken, and the recorder still writes */
+    SB_CAPTURE_ENDED,  /* the recorder has ended the journal */
+    SB_CAPTURE_BROKEN, /* no more will come, and damage says why */
+} sb_capture_growth;
+
+/*
+ * Opens a journal that its recorder still writes, which is told by the recorder's lock.
+ * SB_ERR_NOT_FOUND: nobody writes it, or it is no journal.
+ */
+sb_status sb_capture_follow(const char *path, sb_capture_follower **follower, sb_error *error);
+/* Takes in what has come, a part of it if it is much. Not to be asked again after the end. */
+sb_capture_growth sb_capture_follow_on(sb_capture_follower *follower, sb_error *damage);
+/*
+ * The trace so far, to be read while it grows; NULL before the first block. It is the caller's, to
+ * be freed after the follower.
+ */
+sb_trace *sb_capture_follower_trace(const sb_capture_follower *follower);
+/* How the recording ended, once it has. */
+const sb_capture_report *sb_capture_follower_report(const sb_capture_follower *follower);
+/* Has somebody removed the journal from its folder? What is written is read all the same. */
+bool sb_capture_follower_is_removed(const sb_capture_follower *follower);
+void sb_capture_follower_free(sb_capture_follower *follower);
 
 #endif

@@ -30,15 +30,17 @@ static void answer_all(capture_model *model, sb_record_names *names,
 }
 
 /* What a reader should know about the file, or SB_OK. */
-static void judge(const sb_record_summary *summary, bool has_ended, sb_capture_report *report,
-                  sb_error *damage) {
+static void judge(const sb_record_summary *summary, const sb_capture_recover_options *options,
+                  sb_capture_report *report, sb_error *damage) {
     if (summary->damaged_chunks > 0)
         sb_error_set(damage, SB_ERR_FORMAT,
                      "%" PRIu64 " of its %" PRIu64 " chunks are damaged and left out",
                      summary->damaged_chunks, summary->chunks + summary->damaged_chunks);
-    else if (!summary->is_closed && !has_ended)
+    else if (!summary->is_closed && options->is_written)
+        capture_say_unfinished("the program", damage);
+    else if (!summary->is_closed && !options->has_ended)
         sb_error_set(damage, SB_ERR_FORMAT,
-                     "the program has not closed it: it still runs, or it was killed");
+                     "the program has not closed it: it was killed, or the machine stopped");
     report->ending = summary->is_closed ? SB_JOURNAL_PROGRAM_ENDED : SB_JOURNAL_CUT;
     if (damage->status != SB_OK)
         memcpy(report->ending_text, damage->message, sizeof report->ending_text);
@@ -70,7 +72,7 @@ sb_status capture_recover_recording(sb_slice recording, const sb_capture_recover
     const sb_status status = sb_record_file_replay(recording, names, &handler, &summary, error);
     if (status == SB_OK) {
         answer_all(&model, names, protocol);
-        judge(&summary, options->has_ended, report, damage);
+        judge(&summary, options, report, damage);
         report->journal_bytes = recording.size;
         report->lost = summary.lost;
         (*trace)->file.recording = "libstrobe recording";

@@ -4,16 +4,7 @@
 #include "capture/capture_session.h"
 #include "record/record.h"
 
-typedef struct replay {
-    capture_questions questions;
-    capture_model model;
-    sb_wire_decoder *decoder;
-    sb_wire_unpacker *unpacker;
-    sb_capture_report *report;
-    bool has_end;
-} replay;
-
-static sb_status replay_frames(replay *of, sb_slice frames, sb_error *error) {
+static sb_status replay_frames(capture_replay *of, sb_slice frames, sb_error *error) {
     enum { LENGTH_SIZE = 4 };
     while (frames.size > 0) {
         sb_slice frame = {0};
@@ -33,7 +24,7 @@ static sb_status replay_frames(replay *of, sb_slice frames, sb_error *error) {
     return SB_OK;
 }
 
-static void replay_asked(replay *of, sb_slice tokens) {
+static void replay_asked(capture_replay *of, sb_slice tokens) {
     for (; tokens.size >= sizeof(uint64_t); tokens = sb_slice_after(tokens, sizeof(uint64_t))) {
         uint64_t token = 0;
         for (unsigned i = 0; i < sizeof token; i++)
@@ -42,7 +33,33 @@ static void replay_asked(replay *of, sb_slice tokens) {
     }
 }
 
-static sb_status replay_block(replay *of, const sb_journal_block *block, sb_error *error) {
+static sb_status start_replay(capture_replay *of, const sb_journal_block *block, sb_error *error) {
+    sb_journal_start start = {0};
+    if (block->kind != SB_JOURNAL_START)
+        SB_FAIL(error, SB_ERR_FORMAT, "the journal does not begin with its first block");
+    SB_TRY(sb_journal_decode_start(block->content, &start, error));
+    if (!capture_clock_is_sane(&start.welcome))
+        SB_FAIL(error, SB_ERR_FORMAT, "the journal's first block has a clock that makes no sense");
+    if (of->bound == NULL)
+        of->trace = sb_trace_create();
+    else
+        SB_TRY(sb_trace_create_bounded(of->bound, &of->trace, error));
+    const sb_wire_protocol *protocol = sb_wire_protocol_find(start.protocol, start.flavour);
+    capture_describe(of->report, &start);
+    of->report->ending = SB_JOURNAL_CUT;
+    capture_questions_init(&of->questions, true);
+    capture_model_init(&of->model, of->trace, protocol, &start.welcome, &start.on_demand,
+                       &of->questions);
+    const sb_wire_handler handler = capture_model_handler(&of->model);
+    of->decoder = sb_wire_decoder_create(protocol, start.is_certain, &handler);
+    of->unpacker = sb_wire_unpacker_create();
+    assert(of->decoder != NULL && of->unpacker != NULL);
+    return SB_OK;
+}
+
+sb_status capture_replay_block(capture_replay *of, const sb_journal_block *block, sb_error *error) {
+    if (of->trace == NULL)
+        return start_replay(of, block, error);
     switch (block->kind) {
     case SB_JOURNAL_FRAMES:
         return replay_frames(of, block->content, error);
@@ -59,30 +76,60 @@ static sb_status replay_block(replay *of, const sb_journal_block *block, sb_erro
     }
 }
 
-static void replay_blocks(replay *of, sb_journal_reader *reader, sb_file *file, sb_error *damage) {
-    sb_journal_block block = {0};
-    of->report->ending = SB_JOURNAL_CUT;
-    while (sb_journal_next(reader, &block, damage)) {
-        if (replay_block(of, &block, damage) != SB_OK)
-            return;
-        if (file != NULL)
-            sb_file_release(file, reader->offset);
-    }
-    if (damage->status == SB_OK && !of->has_end)
-        sb_error_set(damage, SB_ERR_FORMAT,
-                     "the journal has no end: the recorder or the machine stopped before it");
+void capture_replay_finish(capture_replay *of, const sb_error *damage, uint64_t journal_bytes) {
+    sb_capture_report *report = of->report;
+    sb_trace_file *file = &of->trace->file;
+    if (damage->status != SB_OK)
+        memcpy(report->ending_text, damage->message, sizeof report->ending_text);
+    report->protocol = sb_wire_protocol_name(of->model.protocol);
+    report->journal_bytes = journal_bytes;
+    file->recording = "journal";
+    file->protocol = report->protocol;
+    file->compression = "LZ4";
+    file->file_bytes = journal_bytes;
+    file->body_bytes = report->last.stream_bytes;
+    capture_model_finish(&of->model);
+    capture_count_all(&of->model, report);
+    capture_note_losses(&of->model, report);
+    sb_wire_decoder_free(of->decoder);
+    sb_wire_unpacker_free(of->unpacker);
+    capture_model_free(&of->model);
+    capture_questions_free(&of->questions);
 }
 
-static sb_status read_start(sb_journal_reader *reader, sb_journal_start *start, sb_error *error) {
+void capture_say_no_end(sb_error *damage) {
+    sb_error_set(damage, SB_ERR_FORMAT,
+                 "the journal has no end: the recorder or the machine stopped before it");
+}
+
+void capture_say_unfinished(const char *who, sb_error *damage) {
+    sb_error_set(damage, SB_ERR_FORMAT,
+                 "%s still writes it, and this is what it held when it was opened", who);
+}
+
+static void replay_blocks(capture_replay *of, sb_journal_reader *reader,
+                          const sb_capture_recover_options *options, sb_error *damage) {
+    sb_journal_block block = {0};
+    while (sb_journal_next(reader, &block, damage)) {
+        if (capture_replay_block(of, &block, damage) != SB_OK)
+            return;
+        if (options->file != NULL)
+            sb_file_release(options->file, reader->offset);
+    }
+    if (options->is_written && !of->has_end && (damage->status == SB_OK || reader->is_short))
+        capture_say_unfinished("its recorder", damage);
+    else if (damage->status == SB_OK && !of->has_end)
+        capture_say_no_end(damage);
+}
+
+static sb_status read_start(capture_replay *of, sb_journal_reader *reader, sb_error *error) {
     sb_journal_block block = {0};
     if (!sb_journal_next(reader, &block, error)) {
         if (error->status == SB_OK)
             SB_FAIL(error, SB_ERR_EMPTY, "the journal is empty: nothing was recorded yet");
         return error->status;
     }
-    if (block.kind != SB_JOURNAL_START)
-        SB_FAIL(error, SB_ERR_FORMAT, "the journal does not begin with its first block");
-    return sb_journal_decode_start(block.content, start, error);
+    return capture_replay_block(of, &block, error);
 }
 
 bool sb_capture_can_recover(sb_slice bytes) {
@@ -93,45 +140,15 @@ sb_status sb_capture_recover(sb_slice journal, const sb_capture_recover_options 
                              sb_trace **trace, sb_capture_report *report, sb_error *damage,
                              sb_error *error) {
     sb_journal_reader reader = {0};
-    sb_journal_start start = {0};
-    replay of = {.report = report};
+    capture_replay of = {.report = report, .bound = options->bound};
     *trace = NULL;
     *damage = (sb_error){.status = SB_OK};
     if (sb_record_file_is_one(journal))
         return capture_recover_recording(journal, options, trace, report, damage, error);
     SB_TRY(sb_journal_open(&reader, journal, error));
-    SB_TRY(read_start(&reader, &start, error));
-    if (!capture_clock_is_sane(&start.welcome))
-        SB_FAIL(error, SB_ERR_FORMAT, "the journal's first block has a clock that makes no sense");
-    if (options->bound == NULL)
-        *trace = sb_trace_create();
-    else
-        SB_TRY(sb_trace_create_bounded(options->bound, trace, error));
-    const sb_wire_protocol *protocol = sb_wire_protocol_find(start.protocol, start.flavour);
-    capture_describe(report, &start);
-    capture_questions_init(&of.questions, true);
-    capture_model_init(&of.model, *trace, protocol, &start.welcome, &start.on_demand,
-                       &of.questions);
-    const sb_wire_handler handler = capture_model_handler(&of.model);
-    of.decoder = sb_wire_decoder_create(protocol, start.is_certain, &handler);
-    of.unpacker = sb_wire_unpacker_create();
-    assert(of.decoder != NULL && of.unpacker != NULL);
-    replay_blocks(&of, &reader, options->file, damage);
-    if (damage->status != SB_OK)
-        memcpy(report->ending_text, damage->message, sizeof report->ending_text);
-    report->protocol = sb_wire_protocol_name(of.model.protocol);
-    report->journal_bytes = journal.size;
-    (*trace)->file.recording = "journal";
-    (*trace)->file.protocol = report->protocol;
-    (*trace)->file.compression = "LZ4";
-    (*trace)->file.file_bytes = journal.size;
-    (*trace)->file.body_bytes = report->last.stream_bytes;
-    capture_model_finish(&of.model);
-    capture_count_all(&of.model, report);
-    capture_note_losses(&of.model, report);
-    sb_wire_decoder_free(of.decoder);
-    sb_wire_unpacker_free(of.unpacker);
-    capture_model_free(&of.model);
-    capture_questions_free(&of.questions);
+    SB_TRY(read_start(&of, &reader, error));
+    replay_blocks(&of, &reader, options, damage);
+    capture_replay_finish(&of, damage, journal.size);
+    *trace = of.trace;
     return SB_OK;
 }

@@ -124,10 +124,13 @@ static sb_status recover(const cli_parsed *parsed, int *exit_code, sb_error *err
     recover_arguments arguments = {.memory_bytes = UINT64_C(1) << 30};
     SB_TRY(take_options(parsed, &arguments, error));
     sb_file file;
+    const bool is_written = sb_capture_is_written(arguments.journal);
     SB_TRY(sb_file_open(&file, arguments.journal, error));
     const sb_trace_bound bound = {.bytes = arguments.memory_bytes};
-    const sb_capture_recover_options options = {
-        .bound = arguments.memory_bytes == 0 ? NULL : &bound, .file = &file};
+    const sb_capture_recover_options options = {.bound =
+                                                    arguments.memory_bytes == 0 ? NULL : &bound,
+                                                .file = &file,
+                                                .is_written = is_written};
     sb_trace *trace = NULL;
     sb_error damage = {0};
     sb_error reason = {0};

@@ -9,8 +9,9 @@
 #include "cli/cli_progress.h"
 
 /* What a journal or a recording file holds, as if it was the trace that it would have become. */
-static sb_status open_journal(cli_trace *opened, const char *path, sb_error *error) {
-    const sb_capture_recover_options options = {.file = &opened->file};
+static sb_status open_journal(cli_trace *opened, const char *path, bool is_written,
+                              sb_error *error) {
+    const sb_capture_recover_options options = {.file = &opened->file, .is_written = is_written};
     sb_capture_report report;
     sb_error damage = {0};
     sb_error reason = {0};
@@ -20,6 +21,8 @@ static sb_status open_journal(cli_trace *opened, const char *path, sb_error *err
         SB_FAIL(error, status, "%s: %s", path, reason.message);
     if (damage.status != SB_OK) {
         opened->is_partial = true;
+        opened->is_written = is_written;
+        memcpy(opened->damage, damage.message, sizeof opened->damage);
         sb_log(SB_LOG_WARNING, "%s: shown is what it holds: %s", path, damage.message);
     }
     return SB_OK;
@@ -27,9 +30,10 @@ static sb_status open_journal(cli_trace *opened, const char *path, sb_error *err
 
 sb_status cli_trace_open(cli_trace *opened, const char *path, sb_error *error) {
     *opened = (cli_trace){.file = {.kind = SB_FILE_BORROWED}};
+    const bool is_written = sb_capture_is_written(path);
     SB_TRY(sb_file_open(&opened->file, path, error));
     if (sb_capture_can_recover(opened->file.text))
-        return open_journal(opened, path, error);
+        return open_journal(opened, path, is_written, error);
     cli_bar bar = cli_bar_of("reading");
     const sb_trace_read_options options = {
         .file = &opened->file, .progress = cli_bar_show, .progress_context = &bar};

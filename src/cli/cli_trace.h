@@ -12,6 +12,7 @@ typedef struct cli_trace {
     sb_file file;
     sb_trace *trace;
     bool is_partial; /* it is damaged; a warning has said where, and damage does */
+    bool is_written; /* it is a recording that was not over when it was opened */
     char damage[SB_ERROR_TEXT_SIZE];
 } cli_trace;
 

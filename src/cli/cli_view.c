@@ -322,6 +322,12 @@ static sb_status view_trace(const cli_parsed *parsed, int *exit_code, sb_error *
     if (arguments.is_live)
         return cli_view_live(&arguments, parsed->operand_count == 0 ? NULL : parsed->operands[0],
                              exit_code, error);
+    /* A page without a server does not grow, and an op is known once it is over. */
+    bool is_followed = false;
+    if (arguments.page == NULL && arguments.ops == NULL)
+        SB_TRY(cli_view_journal(&arguments, parsed->operands[0], &is_followed, exit_code, error));
+    if (is_followed)
+        return SB_OK;
     cli_view_inputs inputs;
     sb_status status = cli_view_open(&inputs, parsed->operands[0], &arguments, error);
     if (status == SB_OK)

@@ -56,6 +56,28 @@ void cli_view_read_facts(cli_view_inputs *inputs, const char *ops_path);
 sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, bool *found,
                                 sb_error *error);
 
+/* A recording that is shown while it grows. */
+typedef struct cli_view_growing {
+    const char *name; /* what the page calls it */
+    /* Takes in what has come; *trace is NULL as long as it has not begun. Is it over? */
+    bool (*look)(void *context, sb_trace **trace);
+    /* Says that it is over; returns what is wrong with it, or NULL. */
+    const char *(*tell_end)(void *context);
+    /* Ends what fills the trace, once nobody wants to see more; NULL: nothing is to be done. */
+    void (*end)(void *context);
+    void *context;
+} cli_view_growing;
+
+/* Shows it until a signal comes, or it is over before it began. */
+sb_status cli_view_follow(const cli_view_growing *growing, const cli_view_arguments *arguments,
+                          sb_error *error);
+/*
+ * A journal that its recorder still writes; it is shown as it grows. *found: it was one, and this
+ * is all that was to be done.
+ */
+sb_status cli_view_journal(const cli_view_arguments *arguments, const char *path, bool *found,
+                           int *exit_code, sb_error *error);
+
 /* What the page calls a file or folder. */
 const char *cli_view_name(const char *path);
 /* Signals that end the viewer. They are taken by waiting, so that everything is put away. */

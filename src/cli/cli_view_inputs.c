@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
 #include "cli/cli_progress.h"
 #include "cli/cli_view.h"
 #include "report/report.h"
@@ -41,6 +42,19 @@ static sb_status open_ops(cli_view_inputs *inputs, const char *path, sb_error *e
 /* From this many zones on, reading a trace takes long enough for keeping an index. */
 enum { KEPT_ZONES = 1000000 };
 
+/* A recording that is not over is shown as it is now; which command shows it as it grows? */
+static void tell_how_to_follow(cli_view_inputs *inputs, const char *path) {
+    sb_capture_follower *follower = NULL;
+    const char *hint = "a program that is started without STROBE_OUT is shown while it runs by "
+                       "`strobe view --live`";
+    if (sb_capture_follow(path, &follower, NULL) == SB_OK)
+        hint = "`strobe view` of this journal alone follows it";
+    sb_capture_follower_free(follower);
+    sb_log(SB_LOG_NOTE, "%s", hint);
+    cli_view_note_flaw(inputs,
+                       sb_arena_format(&inputs->arena, "%s; %s", inputs->opened.damage, hint).data);
+}
+
 /* A trace: what was kept of it, else the file. */
 static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error *error) {
     sb_error reason = {0};
@@ -59,7 +73,9 @@ static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error 
     }
     SB_TRY(cli_trace_open(&inputs->opened, path, error));
     inputs->trace = inputs->opened.trace;
-    if (inputs->opened.is_partial)
+    if (inputs->opened.is_written)
+        tell_how_to_follow(inputs, path);
+    else if (inputs->opened.is_partial)
         cli_view_note_flaw(inputs, inputs->opened.damage);
     const uint64_t zones =
         sb_trace_zone_count(inputs->trace, false) + sb_trace_zone_count(inputs->trace, true);
@@ -147,6 +163,8 @@ static sb_status open_traces(cli_view_inputs *inputs, const char *folder, sb_err
     const char *trace = sb_folder_newest(&inputs->arena, folder, "", ".tracy");
     if (trace == NULL)
         trace = sb_folder_newest(&inputs->arena, path_in(inputs, folder, ".logs"), "", ".tracy");
+    if (trace == NULL)
+        trace = sb_folder_newest(&inputs->arena, folder, "", ".journal");
     return trace == NULL ? SB_OK : open_trace(inputs, trace, error);
 }
 
@@ -180,7 +198,8 @@ static sb_status open_folder(cli_view_inputs *inputs, const char *folder, const 
         SB_TRY(open_newest_ops(inputs, folder, error));
     if (inputs->trace == NULL && inputs->ops == NULL)
         SB_FAIL(error, SB_ERR_NOT_FOUND,
-                "%s: neither a trace (*.tracy), nor a device log (profile_log_device.csv), nor an "
+                "%s: neither a trace (*.tracy, *.journal), nor a device log "
+                "(profile_log_device.csv), nor an "
                 "ops report (ops_perf_results*.csv) is in it",
                 folder);
     return SB_OK;

@@ -1,9 +1,8 @@
 /*
  * `strobe view --live`: shows a program's trace while it is being recorded.
  *
- * One thread records (sb_capture_run); this one waits for signals and, several times a second,
- * takes what has come into the index, of which the pages are told. When the program has ended the
- * trace is written to its file and stays on the pages until the command is interrupted.
+ * One thread records (sb_capture_run), this one shows (cli_view_follow.c). When the program has
+ * ended the trace is written to its file and stays on the pages until the command is interrupted.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -16,8 +15,6 @@
 #include "cli/cli_recording.h"
 #include "cli/cli_view.h"
 
-enum { TICK_MS = 200 };
-
 /* A recording under way. What is behind the lock is shared with the thread that records. */
 typedef struct live {
     sb_capture_options options;
@@ -29,6 +26,7 @@ typedef struct live {
     sb_trace *trace; /* NULL until the recording has begun */
     bool has_ended;
     sb_status status;
+    bool has_told_end; /* of the thread that shows */
 } live;
 
 /* ---- recording ---- */
@@ -49,14 +47,6 @@ static void *record(void *context) {
     recording->has_ended = true;
     pthread_mutex_unlock(&recording->lock);
     return NULL;
-}
-
-static bool has_ended(live *recording, sb_trace **trace) {
-    pthread_mutex_lock(&recording->lock);
-    *trace = recording->trace;
-    const bool ended = recording->has_ended;
-    pthread_mutex_unlock(&recording->lock);
-    return ended;
 }
 
 /* ---- where ---- */
@@ -90,54 +80,33 @@ static void name_output(char path[64]) {
 
 /* ---- showing ---- */
 
-typedef struct live_page {
-    sb_view *view;
-    sb_view_server *server;
-    bool has_told_end;
-} live_page;
-
-static sb_status open_page(live_page *page, sb_trace *trace, const cli_view_arguments *arguments,
-                           const char *name, sb_error *error) {
-    const sb_view_source source = {
-        .trace = trace, .name = name, .version = STROBE_VERSION, .is_live = true};
-    page->view = sb_view_create(&source);
-    sb_view_index(page->view, NULL, NULL);
-    return cli_view_start(page->view, arguments, &page->server, error);
+static bool look(void *context, sb_trace **trace) {
+    live *recording = context;
+    pthread_mutex_lock(&recording->lock);
+    *trace = recording->trace;
+    const bool has_ended = recording->has_ended;
+    pthread_mutex_unlock(&recording->lock);
+    return has_ended;
 }
 
-static void tell_end(live_page *page, const live *recording) {
-    page->has_told_end = true;
-    sb_view_end_live(page->view);
+static const char *tell_end(void *context) {
+    live *recording = context;
+    recording->has_told_end = true;
     cli_warn_of_recording(&recording->report);
-    if (recording->status != SB_OK)
+    if (recording->status != SB_OK) {
         sb_log(SB_LOG_ERROR, "%s", recording->error.message);
-    else
-        sb_log(SB_LOG_NOTE, "the recording has ended and is in %s; Ctrl-C ends the viewer",
-               recording->options.output);
+        return recording->error.message;
+    }
+    sb_log(SB_LOG_NOTE, "the recording has ended and is in %s; Ctrl-C ends the viewer",
+           recording->options.output);
+    return recording->report.ending_text[0] == '\0' ? NULL : recording->report.ending_text;
 }
 
-/* Until a signal comes, or the recording ends before it began. */
-static sb_status follow(live *recording, live_page *page, const cli_view_arguments *arguments,
-                        sb_error *error) {
-    const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
-    sigset_t ending;
-    cli_view_ending_signals(&ending);
-    while (sigtimedwait(&ending, NULL, &tick) < 0) {
-        sb_trace *trace = NULL;
-        const bool ended = has_ended(recording, &trace);
-        if (ended && trace == NULL)
-            return SB_OK;
-        if (trace == NULL)
-            continue;
-        if (page->view == NULL)
-            SB_TRY(
-                open_page(page, trace, arguments, cli_view_name(recording->options.output), error));
-        else if (!ended)
-            sb_view_index(page->view, NULL, NULL);
-        if (ended && !page->has_told_end)
-            tell_end(page, recording);
-    }
-    return SB_OK;
+/* Before the page goes, so that it shows all to the end. */
+static void end_recording(void *context) {
+    live *recording = context;
+    recording->stop = 1;
+    pthread_join(recording->thread, NULL);
 }
 
 sb_status cli_view_live(const cli_view_arguments *arguments, const char *address, int *exit_code,
@@ -151,7 +120,6 @@ sb_status cli_view_live(const cli_view_arguments *arguments, const char *address
                                   .output = arguments->output,
                                   .replace = arguments->replaces,
                                   .began = keep_trace}};
-    live_page page = {0};
     SB_TRY(read_address(address, host, &recording.options, error));
     if (recording.options.output == NULL) {
         name_output(path);
@@ -164,17 +132,18 @@ sb_status cli_view_live(const cli_view_arguments *arguments, const char *address
     if (pthread_create(&recording.thread, NULL, record, &recording) != 0)
         SB_FAIL(error, SB_ERR_IO, "the system gives no thread to record in");
     sb_log(SB_LOG_NOTE, "waiting for a program to record");
-    sb_status status = follow(&recording, &page, arguments, error);
-    recording.stop = 1;
-    pthread_join(recording.thread, NULL);
-    if (status == SB_OK && recording.status != SB_OK && !page.has_told_end) {
+    const cli_view_growing growing = {.name = cli_view_name(recording.options.output),
+                                      .look = look,
+                                      .tell_end = tell_end,
+                                      .end = end_recording,
+                                      .context = &recording};
+    sb_status status = cli_view_follow(&growing, arguments, error);
+    if (status == SB_OK && recording.status != SB_OK && !recording.has_told_end) {
         *error = recording.error;
         status = recording.status;
     }
     if (cli_recording_is_partial(&recording.report))
         *exit_code = SB_EXIT_PARTIAL;
-    sb_view_stop(page.server);
-    sb_view_free(page.view);
     sb_trace_free(recording.trace);
     pthread_mutex_destroy(&recording.lock);
     return status;

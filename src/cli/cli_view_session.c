@@ -27,7 +27,10 @@ static const char *text_of(const json_t *entry, const char *key) {
     return text == NULL ? "" : text;
 }
 
-/* Where a file of the session is now: folders are moved and copied. */
+/*
+ * Where a file of the session is now: folders are moved and copied. Of a program that is still
+ * recorded, or whose recorder was killed, there is the journal.
+ */
 static const char *find_file(sb_arena *arena, const char *folder, const char *file) {
     const char *slash = strrchr(file, '/');
     const char *name = slash == NULL ? file : slash + 1;
@@ -37,8 +40,11 @@ static const char *find_file(sb_arena *arena, const char *folder, const char *fi
         sb_arena_format(arena, "%s", file).data,
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const char *journal = sb_arena_format(arena, "%s.journal", places[i]).data;
         if (access(places[i], R_OK) == 0)
             return places[i];
+        if (access(journal, R_OK) == 0)
+            return journal;
     }
     return NULL;
 }

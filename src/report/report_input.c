@@ -176,7 +176,8 @@ static sb_status read_any_trace(report_recording *recording, sb_trace **trace, s
         const sb_trace_read_options options = {.file = file};
         return sb_trace_read(file->text, &options, trace, reason);
     }
-    const sb_capture_recover_options options = {.file = file};
+    const sb_capture_recover_options options = {
+        .file = file, .is_written = sb_capture_is_written(recording->path)};
     sb_error damage = {0};
     SB_TRY(sb_capture_recover(file->text, &options, trace, &recording->capture, &damage, reason));
     if (damage.status != SB_OK)

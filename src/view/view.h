@@ -82,8 +82,8 @@ sb_status sb_view_keep(sb_view *view, const char *path, const bool *stop, sb_err
 
 /* Takes in what the trace holds, or has gained since. progress may be NULL. */
 void sb_view_index(sb_view *view, sb_view_progress progress, void *context);
-/* Says that the trace of a live view grows no more. */
-void sb_view_end_live(sb_view *view);
+/* Says that the trace of a live view grows no more; damage: what is wrong with it, or NULL. */
+void sb_view_end_live(sb_view *view, const char *damage);
 
 typedef struct sb_view_listen {
     const char *address; /* numeric; NULL: the loopback */

@@ -147,6 +147,7 @@ sb_status view_answer_info(view_call *call) {
     const sb_trace *trace = call->view->trace;
     const sb_trace_info *info = &trace->info;
     sb_output *output = call->body;
+    const view_state state = view_state_of(call->view);
     const size_t size = view_write_news(call->view, news);
     sb_put(output, (sb_slice){news, size - 1}); /* the object goes on */
     put_field(output, "name", call->view->name);
@@ -154,7 +155,8 @@ sb_status view_answer_info(view_call *call) {
     put_field(output, "program", info->program);
     put_field(output, "capture", info->capture_name);
     put_field(output, "host", info->host);
-    put_field(output, "damage", call->view->damage);
+    put_field(output, "damage", state.damage);
+    sb_put_format(output, ",\"ended\":%s", state.has_ended ? "true" : "false");
     put_number(output, "recordedAt", info->captured_at);
     put_number(output, "processId", info->process_id);
     put_number(output, "resolution", info->resolution < 0 ? 0 : (uint64_t)info->resolution);

@@ -71,11 +71,9 @@ void sb_view_free(sb_view *view) {
     free(view);
 }
 
-static void tell_pages(sb_view *view, bool ends) {
+static void tell_pages(sb_view *view) {
     pthread_mutex_lock(&view->events);
     view->revision++;
-    if (ends)
-        view->is_live = false;
     pthread_cond_broadcast(&view->grown);
     pthread_mutex_unlock(&view->events);
 }
@@ -91,30 +89,38 @@ void sb_view_index(sb_view *view, sb_view_progress progress, void *context) {
     if (!view->is_live)
         find_ops(view);
     if (view->index == &view->own_index && view_index_extend(view->index, progress, context))
-        tell_pages(view, false);
+        tell_pages(view);
 }
 
-void sb_view_end_live(sb_view *view) {
+void sb_view_end_live(sb_view *view, const char *damage) {
     view_index_extend(view->index, NULL, NULL);
     find_ops(view);
-    tell_pages(view, true);
+    pthread_mutex_lock(&view->events);
+    view->is_live = false;
+    view->has_ended = true;
+    if (damage != NULL)
+        view->damage = sb_arena_copy(&view->arena, sb_slice_of(damage));
+    pthread_mutex_unlock(&view->events);
+    tell_pages(view);
 }
 
-uint64_t view_revision(sb_view *view, bool *is_live) {
+view_state view_state_of(sb_view *view) {
     pthread_mutex_lock(&view->events);
-    const uint64_t revision = view->revision;
-    *is_live = view->is_live;
+    const view_state state = {.revision = view->revision,
+                              .is_live = view->is_live,
+                              .has_ended = view->has_ended,
+                              .damage = view->damage};
     pthread_mutex_unlock(&view->events);
-    return revision;
+    return state;
 }
 
 size_t view_write_news(sb_view *view, char text[VIEW_NEWS_SIZE]) {
-    bool is_live = false;
-    const uint64_t revision = view_revision(view, &is_live);
-    return (size_t)snprintf(
-        text, VIEW_NEWS_SIZE,
-        "{\"id\":\"%016" PRIx64 "\",\"revision\":%" PRIu64 ",\"end\":%" PRId64 ",\"live\":%s}",
-        view->identity, revision, view_index_end(view->index), is_live ? "true" : "false");
+    const view_state state = view_state_of(view);
+    return (size_t)snprintf(text, VIEW_NEWS_SIZE,
+                            "{\"id\":\"%016" PRIx64 "\",\"revision\":%" PRIu64 ",\"end\":%" PRId64
+                            ",\"live\":%s}",
+                            view->identity, state.revision, view_index_end(view->index),
+                            state.is_live ? "true" : "false");
 }
 
 uint64_t view_wait(sb_view *view, uint64_t known, unsigned timeout_ms) {

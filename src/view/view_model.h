@@ -31,7 +31,6 @@ struct sb_view {
     const sb_perf_report *ops;
     sb_arena arena;
     sb_slice name;
-    sb_slice damage;
     sb_slice version;
     uint64_t identity;  /* tells what is shown from anything else a server here may show later */
     sb_slice transfers; /* folder with files of transfers; empty: there are none */
@@ -58,14 +57,22 @@ struct sb_view {
     pthread_cond_t grown;
     uint64_t revision; /* counts what the pages have to be told */
     bool is_live;
+    bool has_ended;  /* it was live */
+    sb_slice damage; /* what is wrong with the file; empty: nothing */
 };
 
 /* Takes in the ops of the trace. */
 void view_find_runs(sb_view *view);
 /* The op that a device zone belongs to, or SB_NONE. Behind the lock, as all that names runs. */
 uint32_t view_op_of(sb_view *view, uint32_t number, uint32_t zone);
-/* The revision, and whether the trace still grows. */
-uint64_t view_revision(sb_view *view, bool *is_live);
+/* How a trace that grows, or that grew, is. */
+typedef struct view_state {
+    uint64_t revision;
+    bool is_live;
+    bool has_ended;
+    sb_slice damage;
+} view_state;
+view_state view_state_of(sb_view *view);
 /* {"id":..., "revision":..., "end":..., "live":...}: what a page has to know to stay true. */
 enum { VIEW_NEWS_SIZE = 160 };
 size_t view_write_news(sb_view *view, char text[VIEW_NEWS_SIZE]);

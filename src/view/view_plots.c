@@ -130,7 +130,6 @@ static void put_points(sb_output *output, const view_curve *curve, const sb_seri
 sb_status view_answer_plot(view_call *call) {
     view_window window;
     int64_t number = -1;
-    bool is_live = false;
     sb_view *view = call->view;
     const uint64_t plots = sb_series_count(&view->trace->plots);
     const uint64_t pools = sb_series_count(&view->trace->pools);
@@ -138,7 +137,7 @@ sb_status view_answer_plot(view_call *call) {
     SB_TRY(view_call_integer(call, "plot", 0, VIEW_POOL_FIRST + (int64_t)pools - 1, &number));
     if (number < 0 || (number >= (int64_t)plots && number < VIEW_POOL_FIRST))
         SB_FAIL(&call->error, SB_ERR_USAGE, "plot: is needed, the id of one");
-    const uint64_t revision = view_revision(view, &is_live);
+    const uint64_t revision = view_state_of(view).revision;
     pthread_mutex_lock(&view->derived);
     view_curve *curve = view_curve_of(view, (uint32_t)number);
     const sb_series *points = &curve->own;

@@ -33,12 +33,10 @@ static bool is_whole(const sb_stats_options *options) {
  * first: what is kept answers every later question.
  */
 static sb_zone_stats *compute(sb_view *view, const sb_stats_options *asked, bool *kept) {
-    bool is_live = false;
     sb_stats_options options = *asked;
     options.with_quantiles = true;
     options.with_self = true;
-    view_revision(view, &is_live);
-    *kept = is_whole(&options) && !is_live;
+    *kept = is_whole(&options) && !view_state_of(view).is_live;
     if (!*kept)
         return sb_trace_stats(view->trace, &options);
     sb_zone_stats **place = &view->whole_stats[options.devices];

@@ -162,13 +162,11 @@ static void put_values(sb_output *output, const sb_trace *trace, const sb_track 
 /* Tables of call stacks are complete when a recording has ended, and not before. */
 static void put_stack(view_call *call, const sb_track *track, uint32_t zone,
                       const sb_zone_note *note) {
-    bool is_live = false;
-    view_revision(call->view, &is_live);
     const uint32_t *own = sb_series_find(&track->callstack, zone);
     uint32_t number = own == NULL ? 0 : *own;
     if (note != NULL && note->callstack != 0)
         number = note->callstack;
-    if (!is_live && number != 0)
+    if (number != 0 && !view_state_of(call->view).is_live)
         view_put_stack(call->body, call->view->trace, number);
 }
 

@@ -54,20 +54,46 @@ static struct iovec part_of(const void *bytes, size_t size) {
     return (struct iovec){pointer.to, size};
 }
 
+/* All of the file, from now on as long as it grows. */
+static struct flock whole_file(void) {
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
+/* Empties a file that nobody else writes. Where there are no locks, nobody is known to. */
+static sb_status take_file(int descriptor, const char *path, sb_error *error) {
+    struct flock lock = whole_file();
+    if (fcntl(descriptor, F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES))
+        SB_FAIL(error, SB_ERR_IO, "%s: another recorder is writing it", path);
+    if (ftruncate(descriptor, 0) != 0 && errno != EINVAL) /* a device cannot be, and is empty */
+        SB_FAIL(error, SB_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return SB_OK;
+}
+
+bool sb_journal_is_written(int descriptor) {
+    struct flock lock = whole_file();
+    return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static sb_status start_file(sb_journal_writer *writer, const char *path, sb_error *error) {
+    SB_TRY(take_file(writer->descriptor, path, error));
+    struct iovec part = part_of(magic, sizeof magic);
+    const int failed = write_all(writer->descriptor, &part, 1);
+    if (failed != 0)
+        SB_FAIL(error, SB_ERR_IO, "%s: cannot be written: %s", path, strerror(failed));
+    writer->bytes = sizeof magic;
+    return SB_OK;
+}
+
 sb_status sb_journal_create(sb_journal_writer *writer, const char *path, bool replace,
                             sb_error *error) {
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL);
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (replace ? 0 : O_EXCL);
     *writer = (sb_journal_writer){.descriptor = open(path, flags, MODE)};
     if (writer->descriptor < 0)
         SB_FAIL(error, SB_ERR_IO, "%s: cannot be created: %s", path, strerror(errno));
-    struct iovec part = part_of(magic, sizeof magic);
-    const int failed = write_all(writer->descriptor, &part, 1);
-    if (failed == 0) {
-        writer->bytes = sizeof magic;
-        return SB_OK;
-    }
-    sb_journal_close(writer);
-    SB_FAIL(error, SB_ERR_IO, "%s: cannot be written: %s", path, strerror(failed));
+    const sb_status status = start_file(writer, path, error);
+    if (status != SB_OK)
+        sb_journal_close(writer);
+    return status;
 }
 
 sb_status sb_journal_append(sb_journal_writer *writer, sb_journal_kind kind, sb_slice content,
@@ -174,8 +200,9 @@ sb_status sb_journal_open(sb_journal_reader *reader, sb_slice bytes, sb_error *e
 }
 
 static bool stop(const sb_journal_reader *reader, sb_error *error, const char *reason) {
-    sb_error_set(error, SB_ERR_FORMAT, "block %llu at offset %zu of the journal %s",
-                 (unsigned long long)reader->blocks, reader->offset, reason);
+    sb_error_set(error, SB_ERR_FORMAT, "block %llu at offset %llu of the journal %s",
+                 (unsigned long long)reader->blocks,
+                 (unsigned long long)(reader->base + reader->offset), reason);
     return false;
 }
 
@@ -183,14 +210,17 @@ bool sb_journal_next(sb_journal_reader *reader, sb_journal_block *block, sb_erro
     *error = (sb_error){.status = SB_OK};
     const size_t left = reader->bytes.size - reader->offset;
     const uint8_t *head = (const uint8_t *)reader->bytes.data + reader->offset;
+    reader->is_short = false;
     if (left == 0)
         return false;
-    if (left < SB_JOURNAL_BLOCK_HEAD)
+    reader->is_short = left < SB_JOURNAL_BLOCK_HEAD;
+    if (reader->is_short)
         return stop(reader, error, "is cut off");
     const size_t size = wire_load(head, 4);
     if (size > SB_JOURNAL_CONTENT_MAX)
         return stop(reader, error, "has an impossible size");
-    if (left - SB_JOURNAL_BLOCK_HEAD < size)
+    reader->is_short = left - SB_JOURNAL_BLOCK_HEAD < size;
+    if (reader->is_short)
         return stop(reader, error, "is cut off");
     const sb_slice content = {(const char *)head + SB_JOURNAL_BLOCK_HEAD, size};
     block->kind = (sb_journal_kind)wire_load(head + KIND_AT, 2);

@@ -62,7 +62,11 @@ typedef struct sb_journal_writer {
     uint64_t bytes;
 } sb_journal_writer;
 
-/* Creates the file, which must not exist unless `replace`. */
+/*
+ * Creates the file, which must not exist unless `replace`; one that is being written is never
+ * replaced. As long as it is open its writer has a lock on it (F_OFD_SETLK), which goes with the
+ * process, however that ends.
+ */
 sb_status sb_journal_create(sb_journal_writer *writer, const char *path, bool replace,
                             sb_error *error);
 /* Appends a block. After a failure the file ends before it. */
@@ -83,11 +87,15 @@ typedef struct sb_journal_block {
 
 typedef struct sb_journal_reader {
     sb_slice bytes;
-    size_t offset; /* of the next block */
+    uint64_t base; /* of the bytes, in the file */
+    size_t offset; /* of the next block, in the bytes */
     uint64_t blocks;
+    bool is_short; /* the bytes end within a block */
 } sb_journal_reader;
 
 bool sb_journal_is_one(sb_slice bytes);
+/* Does somebody still write the file that was opened? */
+bool sb_journal_is_written(int descriptor);
 sb_status sb_journal_open(sb_journal_reader *reader, sb_slice bytes, sb_error *error);
 /*
  * The next block. False at the end: *error is then SB_OK if the file ends with a whole block, else

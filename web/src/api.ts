@@ -34,6 +34,8 @@ export interface Info extends News {
   capture: string;
   host: string;
   damage: string;
+  /** It was shown while it grew, and grows no more. */
+  ended: boolean;
   recordedAt: number;
   processId: number;
   resolution: number;

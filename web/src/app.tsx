@@ -38,6 +38,12 @@ function LiveBadge() {
         Connection lost: showing what was loaded. Trying again…
       </span>
     );
+  if (info?.ended)
+    return (
+      <span class="badge ended" role="status">
+        Recording has ended
+      </span>
+    );
   if (!info?.live) return null;
   return (
     <button
@@ -45,7 +51,7 @@ function LiveBadge() {
       title={follow ? "Stop following the end" : "Follow the end"}
       onClick={() => setState({ follow: !follow })}
     >
-      <i /> Live{follow ? ", following" : ""}
+      <i /> Being recorded{follow ? ", following" : ""}
     </button>
   );
 }

@@ -1,11 +1,14 @@
 // The HTTP API of `strobe view` as clients meet it: well-behaved, mistaken and hostile ones.
 
 import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -13,11 +16,22 @@ import {
 } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { readSpans } from "../src/spans";
-import { makeTrace, OF_GPU, run, SCRATCH, serve, serveWith, stopAll, STROBE } from "./harness";
+import {
+  freePort,
+  makeTrace,
+  OF_GPU,
+  run,
+  SCRATCH,
+  serve,
+  serveWith,
+  stopAll,
+  STREAMER,
+  STROBE,
+} from "./harness";
 import type { Server } from "./harness";
 
 let trace = "";
@@ -420,4 +434,228 @@ test("a session with flaws shows what it can, and says so", async () => {
   await check(`{"programs":[${first},${broken}]}`, zones, /c.tracy/);
   copyFileSync(trace, join(folder, "one.tracy"));
   await check("{", zones, /session.json: line 1/);
+});
+
+/** A program that can be recorded, and `strobe capture` that does; its journal is there. */
+async function record(name: string, ...options: string[]) {
+  const port = String(await freePort());
+  const output = join(SCRATCH, `${name}.tracy`);
+  const journal = `${output}.journal`;
+  for (const path of [output, journal]) rmSync(path, { force: true });
+  const program = spawn(STREAMER, ["--port", port, "--rate", "20000", "--once", ...options], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  await new Promise((resolve) => program.stdout.once("data", resolve));
+  const recorder = spawn(STROBE, ["capture", "-q", "-p", port, "-o", output], { stdio: "ignore" });
+  const ended = new Promise<number | null>((resolve) => recorder.on("close", resolve));
+  while (!existsSync(journal) || statSync(journal).size < 10000) await delay(20);
+  const kill = async () => {
+    recorder.kill("SIGKILL");
+    await ended;
+    program.kill("SIGKILL");
+  };
+  return { output, journal, recorder, ended, kill };
+}
+
+async function infoOf(server: Server): Promise<any> {
+  return (await fetch(`${server.origin}/api/info`)).json();
+}
+
+/** Asks until what is told of the trace is so. */
+async function until(server: Server, is: (info: any) => boolean): Promise<any> {
+  for (;;) {
+    const info = await infoOf(server);
+    if (is(info)) return info;
+    await delay(50);
+  }
+}
+
+test("a journal grows on the page while it is recorded, and says when it has ended", async () => {
+  const recording = await record("growing", "--zones", "60000");
+  const own = await serve(recording.journal);
+  const early = await infoOf(own);
+  assert.deepEqual([early.live, early.ended, early.damage], [true, false, ""]);
+  assert.equal(early.name, "growing.tracy.journal");
+  await until(own, (info) => info.live && info.zones > early.zones);
+  const stop = new AbortController();
+  const events = await fetch(`${own.origin}/api/events`, { signal: stop.signal });
+  assert.match(
+    new TextDecoder().decode((await events.body!.getReader().read()).value),
+    /"live":true/,
+  );
+  stop.abort();
+  assert.equal(await recording.ended, 0);
+  const late = await until(own, (info) => !info.live);
+  assert.deepEqual([late.id, late.ended, late.damage], [early.id, true, ""]);
+  // The trace has taken the journal's place; what was shown stays.
+  assert.ok(!existsSync(recording.journal));
+  assert.equal(late.zones, 60000);
+  const { rows } = (await (await fetch(`${own.origin}/api/stats`)).json()) as any;
+  const expected = JSON.parse(run(STROBE, "stats", "--json", recording.output));
+  assert.deepEqual(
+    rows.map((row: any) => [row.count, row.total]).sort(),
+    expected.map((row: any) => [row.count, row.total_ns]).sort(),
+  );
+  const { code, errors } = await own.stop();
+  assert.equal(code, 0, errors);
+  assert.match(errors, /is being recorded, and shown as it grows/);
+  assert.match(errors, /the recording has ended: the program has ended/);
+  assert.doesNotMatch(errors, /warning/);
+});
+
+test("a recorder that is told to stop ends the recording on the page", async () => {
+  const recording = await record("stopped", "--zones", "10000000");
+  const own = await serve(recording.journal);
+  recording.recorder.kill("SIGINT");
+  assert.equal(await recording.ended, 0);
+  const late = await until(own, (info) => info.ended);
+  assert.deepEqual([late.live, late.damage], [false, ""]);
+  const { code, errors } = await own.stop();
+  assert.equal(code, 0, errors);
+  assert.match(errors, /the recording has ended: its recorder was told to stop/);
+});
+
+const DEAD = /the journal has no end: the recorder or the machine stopped before it/;
+
+test("a journal of a recorder that was killed is a dead one", async () => {
+  const recording = await record("killed", "--zones", "10000000");
+  const own = await serve(recording.journal);
+  await recording.kill();
+  const late = await until(own, (info) => info.ended);
+  assert.equal(late.live, false);
+  assert.match(late.damage, DEAD);
+  assert.ok(late.zones > 0);
+  const { code, errors } = await own.stop();
+  assert.equal(code, 3, errors);
+  assert.match(errors, DEAD);
+  // And so it is from the beginning when it is opened later.
+  const later = await serve(recording.journal);
+  const shown = await infoOf(later);
+  assert.deepEqual([shown.live, shown.ended], [false, false]);
+  assert.match(shown.damage, DEAD);
+  assert.equal(shown.zones, late.zones);
+  const end = await later.stop();
+  assert.equal(end.code, 3, end.errors);
+  assert.match(end.errors, DEAD);
+});
+
+test("a journal that is removed while it is shown is followed to its end", async () => {
+  const recording = await record("removed", "--zones", "60000");
+  const own = await serve(recording.journal);
+  rmSync(recording.journal);
+  await recording.ended;
+  const late = await until(own, (info) => info.ended);
+  assert.deepEqual([late.zones, late.damage], [60000, ""]);
+  const { code, errors } = await own.stop();
+  assert.equal(code, 0, errors);
+  assert.match(errors, /was removed while its recorder writes it/);
+});
+
+test("a journal that is cut while it is shown leaves what was shown", async () => {
+  const cuts = {
+    "the journal was cut to 100 bytes while it was shown": async (recording: any) => {
+      recording.recorder.kill("SIGSTOP");
+      const status = `/proc/${recording.recorder.pid}/stat`;
+      while (!readFileSync(status, "utf8").includes(") T")) await delay(10);
+      truncateSync(recording.journal, 100);
+    },
+    // The recorder goes on behind a hole of what was never shown.
+    "has a wrong checksum": async (recording: any, own: Server) => {
+      const grow = async () => {
+        const { size } = statSync(recording.journal);
+        while (statSync(recording.journal).size < size + 20000) await delay(20);
+      };
+      own.process.kill("SIGSTOP");
+      await grow();
+      truncateSync(recording.journal, 100);
+      await grow();
+      own.process.kill("SIGCONT");
+    },
+  };
+  for (const [damage, cut] of Object.entries(cuts)) {
+    const recording = await record("cut", "--zones", "10000000");
+    const own = await serve(recording.journal);
+    const { zones } = await until(own, (info) => info.zones > 1000);
+    await cut(recording, own);
+    const late = await until(own, (info) => info.ended);
+    assert.ok(late.damage.includes(damage), late.damage);
+    assert.ok(late.zones >= zones);
+    assert.equal((await fetch(`${own.origin}/api/stats`)).status, 200);
+    await recording.kill();
+    const { code, errors } = await own.stop();
+    assert.equal(code, 3);
+    assert.ok(errors.includes(damage), errors);
+  }
+});
+
+test("a page without a server says that its journal is still written", async () => {
+  const recording = await record("snapshot", "--zones", "10000000");
+  const page = join(SCRATCH, "snapshot.html");
+  const done = spawnSync(STROBE, ["view", recording.journal, "--static", page], {
+    encoding: "utf8",
+  });
+  assert.equal(done.status, 3, done.stderr);
+  assert.match(done.stderr, /its recorder still writes it, and this is what it held/);
+  assert.match(readFileSync(page, "utf8"), /its recorder still writes it/);
+  await recording.kill();
+});
+
+test("a folder with nothing but a journal shows that, and how to follow it", async () => {
+  const recording = await record("alone", "--zones", "10000000");
+  const folder = join(SCRATCH, "alone");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  linkSync(recording.journal, join(folder, "run.tracy.journal"));
+  const own = await serve(folder);
+  const shown = await infoOf(own);
+  assert.ok(shown.zones > 0 && !shown.live);
+  assert.match(shown.damage, /still writes it.*`strobe view` of this journal alone follows it/);
+  const { code, errors } = await own.stop();
+  assert.equal(code, 3, errors);
+  assert.match(errors, /`strobe view` of this journal alone follows it/);
+  await recording.kill();
+});
+
+const SUBJECT = join(dirname(STROBE), "client_subject");
+const withSubject = { skip: !existsSync(SUBJECT) && "no program to record" };
+
+test("a file that a program records into says whether it still does", withSubject, async () => {
+  const file = join(SCRATCH, "itself.rec");
+  rmSync(file, { force: true });
+  const program = spawn(SUBJECT, ["forever"], {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, STROBE_OUT: file },
+  });
+  const ended = new Promise((resolve) => program.on("close", resolve));
+  await new Promise((resolve) => program.stdout.once("data", resolve));
+  program.stdout.resume();
+  const check = async (words: RegExp) => {
+    const own = await serve(file);
+    const { damage, live } = await infoOf(own);
+    const { code, errors } = await own.stop();
+    assert.deepEqual([code, live], [3, false], errors);
+    assert.match(damage, words);
+    assert.match(errors, words);
+  };
+  await check(/the program still writes it, and this is what it held when it was opened/);
+  program.kill("SIGKILL");
+  await ended;
+  await check(/the program has not closed it: it was killed, or the machine stopped/);
+});
+
+test("a journal that is being written is not replaced", async () => {
+  const recording = await record("taken", "--zones", "10000000");
+  const port = String(await freePort());
+  const other = spawn(STREAMER, ["--port", port, "--zones", "10", "--once"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  await new Promise((resolve) => other.stdout.once("data", resolve));
+  const done = spawnSync(STROBE, ["capture", "-f", "-p", port, "-o", recording.output], {
+    encoding: "utf8",
+  });
+  other.kill();
+  assert.equal(done.status, 1, done.stderr);
+  assert.match(done.stderr, /taken.tracy.journal: another recorder is writing it/);
+  assert.ok(statSync(recording.journal).size > 10000);
+  await recording.kill();
 });
