@@ -230,7 +230,7 @@ sb_status cli_view_start(sb_view *view, const cli_view_arguments *arguments,
 /* Keeping the index while pages are served already. */
 typedef struct keeper {
     sb_view *view;
-    const char *path; /* of the trace; NULL: nothing is kept */
+    const sb_view_files *files;
     pthread_t thread;
     bool has_thread;
     bool stop; /* atomic */
@@ -239,7 +239,7 @@ typedef struct keeper {
 static void *keep_index(void *context) {
     keeper *self = context;
     sb_error error = {0};
-    if (sb_view_keep(self->view, self->path, &self->stop, &error) != SB_OK)
+    if (sb_view_keep(self->view, self->files, &self->stop, &error) != SB_OK)
         sb_log(SB_LOG_WARNING, "the index is not kept, and will be made anew next time: %s",
                error.message);
     return NULL;
@@ -252,18 +252,18 @@ static void stop_keeping(keeper *self) {
 }
 
 /* Until someone ends it. */
-static sb_status serve(sb_view *view, const char *keep_path, const cli_view_arguments *arguments,
-                       sb_error *error) {
+static sb_status serve(sb_view *view, const sb_view_files *files,
+                       const cli_view_arguments *arguments, sb_error *error) {
     int caught = 0;
     sigset_t ending;
     sb_view_server *server = NULL;
-    keeper index = {.view = view, .path = keep_path};
+    keeper index = {.view = view, .files = files};
     cli_view_block_signals();
     const sb_status status = cli_view_start(view, arguments, &server, error);
     cli_view_ending_signals(&ending);
     if (status == SB_OK) {
         index.has_thread =
-            keep_path != NULL && pthread_create(&index.thread, NULL, keep_index, &index) == 0;
+            files->count > 0 && pthread_create(&index.thread, NULL, keep_index, &index) == 0;
         sigwait(&ending, &caught);
     }
     stop_keeping(&index);
@@ -311,7 +311,7 @@ static sb_status show(cli_view_inputs *inputs, const char *path,
     cli_bar_end(&bar);
     const sb_status status = arguments->page != NULL
                                  ? write_page(view, source.trace, arguments, error)
-                                 : serve(view, inputs->keep_path, arguments, error);
+                                 : serve(view, &inputs->keep, arguments, error);
     sb_view_free(view);
     return status;
 }

@@ -32,7 +32,8 @@ typedef struct cli_view_inputs {
     sb_trace *joined;       /* of several programs */
     const char *transfers;  /* folder with traces of the network on chip, or NULL */
     const char *trace_path; /* of the trace that was opened, or NULL */
-    const char *keep_path;  /* the trace whose index is to be kept, or NULL */
+    const char *session;    /* folder of the session that was opened, or NULL */
+    sb_view_files keep;     /* the files of the trace whose index is to be kept; or none */
     sb_vector facts;        /* sb_view_fact, from report.json beside the ops report */
     cli_perf_inputs ops_files;
     sb_perf_report *ops;
@@ -52,6 +53,12 @@ __attribute__((format(printf, 2, 3))) void cli_view_tell_flaw(cli_view_inputs *i
                                                               const char *format, ...);
 /* What report.json beside an ops report says of clocks, the profiler's own cost, completeness. */
 void cli_view_read_facts(cli_view_inputs *inputs, const char *ops_path);
+/*
+ * What was kept of the trace in these files; inputs->trace is NULL if nothing fits. And: keeps it
+ * when it is shown, if that is worth it.
+ */
+void cli_view_open_kept(cli_view_inputs *inputs, const sb_view_files *files);
+void cli_view_keep_later(cli_view_inputs *inputs, const sb_view_files *files);
 /* The traces that session.json in a folder lists, if there is one and it lists several. */
 sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, bool *found,
                                 sb_error *error);

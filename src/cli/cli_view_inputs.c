@@ -55,32 +55,40 @@ static void tell_how_to_follow(cli_view_inputs *inputs, const char *path) {
                        sb_arena_format(&inputs->arena, "%s; %s", inputs->opened.damage, hint).data);
 }
 
+void cli_view_open_kept(cli_view_inputs *inputs, const sb_view_files *files) {
+    sb_error reason = {0};
+    if (inputs->without_index)
+        return;
+    cli_bar bar = cli_bar_of("opening");
+    const sb_status status = sb_view_kept_open(files, cli_bar_show, &bar, &inputs->kept, &reason);
+    cli_bar_end(&bar);
+    if (status == SB_ERR_FORMAT)
+        sb_log(SB_LOG_NOTE, "the index is made anew: %s", reason.message);
+    if (inputs->kept != NULL)
+        inputs->trace = sb_view_kept_trace(inputs->kept);
+}
+
+void cli_view_keep_later(cli_view_inputs *inputs, const sb_view_files *files) {
+    const uint64_t zones =
+        sb_trace_zone_count(inputs->trace, false) + sb_trace_zone_count(inputs->trace, true);
+    if (!inputs->without_index && !inputs->is_partial && zones >= KEPT_ZONES)
+        inputs->keep = *files;
+}
+
 /* A trace: what was kept of it, else the file. */
 static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error *error) {
-    sb_error reason = {0};
-    if (!inputs->without_index) {
-        cli_bar bar = cli_bar_of("opening");
-        const sb_status status =
-            sb_view_kept_open(path, cli_bar_show, &bar, &inputs->kept, &reason);
-        cli_bar_end(&bar);
-        if (status == SB_ERR_FORMAT)
-            sb_log(SB_LOG_NOTE, "the index is made anew: %s", reason.message);
-    }
     inputs->trace_path = sb_arena_format(&inputs->arena, "%s", path).data;
-    if (inputs->kept != NULL) {
-        inputs->trace = sb_view_kept_trace(inputs->kept);
+    const sb_view_files files = {.paths = &inputs->trace_path, .count = 1};
+    cli_view_open_kept(inputs, &files);
+    if (inputs->trace != NULL)
         return SB_OK;
-    }
     SB_TRY(cli_trace_open(&inputs->opened, path, error));
     inputs->trace = inputs->opened.trace;
     if (inputs->opened.is_written)
         tell_how_to_follow(inputs, path);
     else if (inputs->opened.is_partial)
         cli_view_note_flaw(inputs, inputs->opened.damage);
-    const uint64_t zones =
-        sb_trace_zone_count(inputs->trace, false) + sb_trace_zone_count(inputs->trace, true);
-    if (!inputs->without_index && !inputs->opened.is_partial && zones >= KEPT_ZONES)
-        inputs->keep_path = inputs->trace_path;
+    cli_view_keep_later(inputs, &files);
     return SB_OK;
 }
 
@@ -121,13 +129,16 @@ static void tell_flaws(cli_view_inputs *inputs, const char *log,
 static sb_status make_room(cli_view_inputs *inputs, sb_error *error) {
     if (inputs->trace == NULL)
         inputs->trace = inputs->empty = sb_trace_create();
-    inputs->keep_path = NULL;
+    inputs->keep = (sb_view_files){0};
     if (inputs->kept == NULL)
         return SB_OK;
+    bool found = false;
     sb_view_kept_free(inputs->kept);
     inputs->kept = NULL;
+    inputs->trace = NULL;
     inputs->without_index = true;
-    return open_trace(inputs, inputs->trace_path, error);
+    return inputs->session == NULL ? open_trace(inputs, inputs->trace_path, error)
+                                   : cli_view_open_session(inputs, inputs->session, &found, error);
 }
 
 /* The lanes of a device log, for a trace that has none. */

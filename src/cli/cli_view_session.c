@@ -120,14 +120,14 @@ static const member *find_first(const sb_vector *members) {
     return first;
 }
 
-static sb_status join_member(cli_view_inputs *inputs, const member *one, int64_t shift,
-                             sb_error *error) {
+static sb_status join_member(cli_view_inputs *inputs, sb_trace_joint *joint, const member *one,
+                             int64_t shift, sb_error *error) {
     cli_trace opened;
     const sb_status status = cli_trace_open(&opened, one->path, error);
     if (status == SB_OK) {
         const sb_slice name = sb_arena_format(&inputs->arena, "%s %llu", one->program,
                                               (unsigned long long)one->process_id);
-        sb_trace_join(inputs->joined, opened.trace, shift, name, one->process_id);
+        sb_trace_join(joint, opened.trace, shift, name, one->process_id);
         if (opened.is_partial)
             cli_view_note_flaw(inputs, opened.damage);
     }
@@ -139,15 +139,17 @@ static sb_status join_members(cli_view_inputs *inputs, const sb_vector *members,
     const member *first = find_first(members);
     inputs->joined = sb_trace_create();
     inputs->trace = inputs->joined;
+    sb_trace_joint *joint = sb_trace_joint_create(inputs->joined);
     size_t shown = 0;
     for (size_t i = 0; i < members->count; i++) {
         const member *one = sb_vector_at(members, i);
         sb_error reason = {0};
-        if (join_member(inputs, one, shift_of(inputs, one, first), &reason) == SB_OK)
+        if (join_member(inputs, joint, one, shift_of(inputs, one, first), &reason) == SB_OK)
             shown++;
         else
             cli_view_tell_flaw(inputs, "%s", reason.message);
     }
+    sb_trace_joint_finish(joint);
     if (shown == 0)
         SB_FAIL(error, SB_ERR_NOT_FOUND, "none of the session's traces can be read");
     if (shown > 1) {
@@ -155,6 +157,23 @@ static sb_status join_members(cli_view_inputs *inputs, const sb_vector *members,
             sb_arena_format(&inputs->joined->arena, "%zu programs", shown);
         inputs->joined->info.process_id = 0;
     }
+    return SB_OK;
+}
+
+/* What was kept of the session, or its traces joined. One that has a flaw has to be looked at. */
+static sb_status open_members(cli_view_inputs *inputs, const char *list, const sb_vector *members,
+                              sb_error *error) {
+    const char **paths = sb_arena_alloc(&inputs->arena, (members->count + 1) * sizeof *paths);
+    const sb_view_files files = {.paths = paths, .count = members->count + 1};
+    paths[0] = list;
+    for (size_t i = 0; i < members->count; i++)
+        paths[i + 1] = ((const member *)sb_vector_at(members, i))->path;
+    if (!inputs->is_partial)
+        cli_view_open_kept(inputs, &files);
+    if (inputs->trace != NULL)
+        return SB_OK;
+    SB_TRY(join_members(inputs, members, error));
+    cli_view_keep_later(inputs, &files);
     return SB_OK;
 }
 
@@ -170,7 +189,8 @@ sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, boo
     /* One alone is opened as any trace is. */
     if (members.count > 1) {
         *found = true;
-        status = join_members(inputs, &members, error);
+        inputs->session = sb_arena_format(&inputs->arena, "%s", folder).data;
+        status = open_members(inputs, path, &members, error);
     }
     sb_vector_free(&members);
     return status;

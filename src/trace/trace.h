@@ -47,6 +47,7 @@
 #include "trace/trace_image.h"
 #include "trace/trace_model.h"
 #include "trace/trace_series.h"
+#include "trace/trace_stacks.h"
 #include "trace/trace_store.h"
 
 #endif

@@ -2,13 +2,17 @@
  * Several traces as one: the programs of a session on one line of time.
  *
  * What a trace names by number (texts, sources, threads, notes) gets the numbers of the trace it is
- * joined to; times are moved by how much later its program's clock began. Call stacks are left out:
- * their tables are bytes of a file, which cannot be renumbered.
+ * joined to; times are moved by how much later its program's clock began.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/trace_model.h"
+#include "trace/trace_stacks.h"
+
+struct sb_trace_joint {
+    sb_trace *into;
+    sb_stack_tables stacks;
+};
 
 typedef struct trace_joiner {
     sb_trace *into;
@@ -18,6 +22,8 @@ typedef struct trace_joiner {
     sb_string *strings; /* numbers there, by number here; as all below */
     uint32_t *sources;
     uint32_t *threads;
+    uint32_t first_stack;   /* call stack 1 becomes the one after this */
+    uint64_t stack_count;   /* of the trace that is joined */
     uint32_t first_note;    /* note 1 becomes this one */
     uint32_t first_context; /* and context 0 this one */
     uint32_t process;
@@ -92,6 +98,10 @@ static void join_threads(trace_joiner *join, uint64_t process_id) {
     }
 }
 
+static uint32_t moved_stack(const trace_joiner *join, uint32_t number) {
+    return number == 0 || number > join->stack_count ? 0 : number + join->first_stack;
+}
+
 static void join_notes(trace_joiner *join) {
     const uint64_t count = sb_series_count(&join->from->notes);
     join->first_note = (uint32_t)sb_series_count(&join->into->notes);
@@ -99,7 +109,7 @@ static void join_notes(trace_joiner *join) {
         sb_zone_note note = *(const sb_zone_note *)sb_series_at(&join->from->notes, i);
         note.text = join->strings[note.text];
         note.name = join->strings[note.name];
-        note.callstack = 0;
+        note.callstack = moved_stack(join, note.callstack);
         sb_series_add(&join->into->notes, &note);
     }
 }
@@ -178,6 +188,7 @@ static void join_track(const trace_joiner *join, const sb_track *from) {
     join_words(join, &into->note, &from->note, count, moved_note);
     join_words(join, &into->issuer, &from->issuer, count, moved_thread);
     join_words(join, &into->query, &from->query, count, same_number);
+    join_words(join, &into->callstack, &from->callstack, count, moved_stack);
     __atomic_store_n(&into->zone_count, count, __ATOMIC_RELEASE);
 }
 
@@ -226,7 +237,7 @@ static void join_messages(const trace_joiner *join) {
         message.time = moved(join, message.time);
         message.text = join->strings[message.text];
         message.thread = join->threads[message.thread];
-        message.callstack = 0;
+        message.callstack = moved_stack(join, message.callstack);
         sb_series_add(all, &message);
     }
     const uint64_t count = sb_series_count(all);
@@ -279,7 +290,8 @@ static void join_pool(const trace_joiner *join, const sb_memory_pool *from) {
         event.freed = moved(join, event.freed);
         event.thread = join->threads[event.thread];
         event.freed_by = join->threads[event.freed_by];
-        event.callstack = event.freed_callstack = 0;
+        event.callstack = moved_stack(join, event.callstack);
+        event.freed_callstack = moved_stack(join, event.freed_callstack);
         sb_series_add(&into->events, &event);
     }
 }
@@ -352,14 +364,27 @@ static void join_info(const trace_joiner *join) {
     into->last_time = last_time > into->last_time ? last_time : into->last_time;
 }
 
-void sb_trace_join(sb_trace *into, const sb_trace *from, int64_t shift, sb_slice program,
+sb_trace_joint *sb_trace_joint_create(sb_trace *into) {
+    sb_trace_joint *joint = sb_alloc_zeroed(1, sizeof *joint);
+    *joint = (sb_trace_joint){.into = into, .stacks = sb_stack_tables_make()};
+    return joint;
+}
+
+void sb_trace_joint_finish(sb_trace_joint *joint) {
+    sb_stack_tables_finish(&joint->stacks, joint->into);
+    free(joint);
+}
+
+void sb_trace_join(sb_trace_joint *joint, const sb_trace *from, int64_t shift, sb_slice program,
                    uint64_t process_id) {
-    trace_joiner join = {.into = into,
+    trace_joiner join = {.into = joint->into,
                          .from = from,
                          .shift = shift,
                          .program = program,
-                         .first_context = (uint32_t)sb_series_count(&into->contexts)};
+                         .first_stack = (uint32_t)joint->stacks.stack_count,
+                         .first_context = (uint32_t)sb_series_count(&joint->into->contexts)};
     join_strings(&join);
+    join.stack_count = sb_stack_tables_add(&joint->stacks, from, join.strings);
     join_sources(&join);
     join_threads(&join, process_id);
     join_notes(&join);

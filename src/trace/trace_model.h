@@ -399,12 +399,17 @@ void sb_trace_add_origin(sb_trace *trace, sb_slice line);
 /* The op's number, for its kernels. */
 uint32_t sb_trace_add_op(sb_trace *trace, const sb_op *op);
 void sb_trace_add_op_kernel(sb_trace *trace, const sb_op_kernel *kernel);
+/* A trace that others are joined to. */
+typedef struct sb_trace_joint sb_trace_joint;
+sb_trace_joint *sb_trace_joint_create(sb_trace *into);
 /*
  * Adds all of another trace, as that of a process with this name; its times are `shift` nanoseconds
- * later here. Call stacks and what files keep as bytes are left out.
+ * later here. What files keep as bytes is left out, but for call stacks.
  */
-void sb_trace_join(sb_trace *into, const sb_trace *from, int64_t shift, sb_slice program,
+void sb_trace_join(sb_trace_joint *joint, const sb_trace *from, int64_t shift, sb_slice program,
                    uint64_t process_id);
+/* Frees it; the trace has its call stacks from now on. */
+void sb_trace_joint_finish(sb_trace_joint *joint);
 /* A host's message about an op that it calls. */
 typedef struct sb_op_message {
     sb_slice name;

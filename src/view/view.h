@@ -61,12 +61,18 @@ typedef void (*sb_view_progress)(void *context, uint64_t done, uint64_t total);
 
 /* ---- indexes that are kept ---- */
 
+/* The files that a trace was read from: its own, or the list of a session and all in it. */
+typedef struct sb_view_files {
+    const char *const *paths; /* what is kept is named after the first */
+    size_t count;
+} sb_view_files;
+
 /*
- * Opens what was kept of the trace file at path: the trace and its index, mapped from a file in
- * the cache folder and checked. SB_ERR_NOT_FOUND: nothing was, or of an older state of the file;
+ * Opens what was kept of the trace in these files: the trace and its index, mapped from a file in
+ * the cache folder and checked. SB_ERR_NOT_FOUND: nothing was, or of an older state of the files;
  * SB_ERR_FORMAT: it is damaged, or another version wrote it. progress counts bytes.
  */
-sb_status sb_view_kept_open(const char *path, sb_view_progress progress, void *context,
+sb_status sb_view_kept_open(const sb_view_files *files, sb_view_progress progress, void *context,
                             sb_view_kept **kept, sb_error *error);
 /* Its trace, to which nothing may be added. */
 sb_trace *sb_view_kept_trace(const sb_view_kept *kept);
@@ -76,7 +82,8 @@ void sb_view_kept_free(sb_view_kept *kept);
  * meanwhile. Ends early, without a file, once *stop is true. Fails without harm if there is no
  * room.
  */
-sb_status sb_view_keep(sb_view *view, const char *path, const bool *stop, sb_error *error);
+sb_status sb_view_keep(sb_view *view, const sb_view_files *files, const bool *stop,
+                       sb_error *error);
 
 /* ---- filling ---- */
 

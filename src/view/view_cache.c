@@ -25,7 +25,7 @@ enum {
 
 /* ---- which file ---- */
 
-static sb_status stamp_of(const char *path, view_stamp *stamp, sb_error *error) {
+static sb_status stamp_file(const char *path, view_stamp *stamp, sb_error *error) {
     struct stat status;
     sb_file file = {.kind = SB_FILE_BORROWED};
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
@@ -39,6 +39,25 @@ static sb_status stamp_of(const char *path, view_stamp *stamp, sb_error *error) 
             (uint64_t)status.st_mtim.tv_sec * 1000000000U + (uint64_t)status.st_mtim.tv_nsec,
         .ends = sb_hash(sb_slice_first(text, ENDS_BYTES), sb_hash(sb_slice_after(text, end), 0))};
     sb_file_close(&file);
+    return SB_OK;
+}
+
+static uint64_t mixed(uint64_t a, uint64_t b) {
+    return sb_hash((sb_slice){(const char *)&b, sizeof b}, a);
+}
+
+/* Of several files, whatever changes in one of them or in their order changes it. */
+static sb_status stamp_of(const sb_view_files *files, view_stamp *stamp, sb_error *error) {
+    SB_TRY(stamp_file(files->paths[0], stamp, error));
+    for (size_t i = 1; i < files->count; i++) {
+        view_stamp one;
+        char real[PATH_MAX];
+        SB_TRY(stamp_file(files->paths[i], &one, error));
+        const char *path = realpath(files->paths[i], real);
+        stamp->size = mixed(stamp->size, one.size);
+        stamp->changed_ns = mixed(stamp->changed_ns, one.changed_ns);
+        stamp->ends = sb_hash(sb_slice_of(path == NULL ? "" : path), mixed(stamp->ends, one.ends));
+    }
     return SB_OK;
 }
 
@@ -77,16 +96,16 @@ sb_trace *sb_view_kept_trace(const sb_view_kept *kept) {
     return kept->trace;
 }
 
-static sb_status open_kept(sb_arena *arena, const char *trace_path, sb_view_progress progress,
+static sb_status open_kept(sb_arena *arena, const sb_view_files *files, sb_view_progress progress,
                            void *context, sb_view_kept **kept, sb_error *error) {
     view_stamp stamp;
     const char *folder = "";
     const char *path = "";
     sb_file file = {.kind = SB_FILE_BORROWED};
-    SB_TRY(name_kept(arena, trace_path, &folder, &path, error));
+    SB_TRY(name_kept(arena, files->paths[0], &folder, &path, error));
     if (!is_own_file(path))
         SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: is not there", path);
-    SB_TRY(stamp_of(trace_path, &stamp, error));
+    SB_TRY(stamp_of(files, &stamp, error));
     SB_TRY(sb_file_open(&file, path, error));
     sb_view_kept *made = sb_alloc_zeroed(1, sizeof *made);
     sb_error reason = {0};
@@ -102,11 +121,11 @@ static sb_status open_kept(sb_arena *arena, const char *trace_path, sb_view_prog
     SB_FAIL(error, status, "%s: %s", path, reason.message);
 }
 
-sb_status sb_view_kept_open(const char *trace_path, sb_view_progress progress, void *context,
+sb_status sb_view_kept_open(const sb_view_files *files, sb_view_progress progress, void *context,
                             sb_view_kept **kept, sb_error *error) {
     sb_arena arena = {0};
     *kept = NULL;
-    const sb_status status = open_kept(&arena, trace_path, progress, context, kept, error);
+    const sb_status status = open_kept(&arena, files, progress, context, kept, error);
     sb_arena_free(&arena);
     return status;
 }
@@ -181,15 +200,15 @@ static sb_status check_room(const char *folder, uint64_t size, sb_error *error) 
     return SB_OK;
 }
 
-static sb_status keep(sb_arena *arena, sb_view *view, const char *trace_path, const bool *stop,
+static sb_status keep(sb_arena *arena, sb_view *view, const sb_view_files *files, const bool *stop,
                       sb_error *error) {
     view_stamp stamp;
     const char *folder = "";
     const char *path = "";
     const uint64_t zones =
         sb_trace_zone_count(view->trace, false) + sb_trace_zone_count(view->trace, true);
-    SB_TRY(name_kept(arena, trace_path, &folder, &path, error));
-    SB_TRY(stamp_of(trace_path, &stamp, error));
+    SB_TRY(name_kept(arena, files->paths[0], &folder, &path, error));
+    SB_TRY(stamp_of(files, &stamp, error));
     sb_folder_visit(folder, SB_UNFINISHED, "", sweep_unfinished, NULL);
     SB_TRY(check_room(folder, zones * ZONE_BYTES, error));
     keep_bound(arena, folder, path, zones * ZONE_BYTES);
@@ -206,9 +225,10 @@ static sb_status keep(sb_arena *arena, sb_view *view, const char *trace_path, co
     return SB_OK;
 }
 
-sb_status sb_view_keep(sb_view *view, const char *trace_path, const bool *stop, sb_error *error) {
+sb_status sb_view_keep(sb_view *view, const sb_view_files *files, const bool *stop,
+                       sb_error *error) {
     sb_arena arena = {0};
-    const sb_status status = keep(&arena, view, trace_path, stop, error);
+    const sb_status status = keep(&arena, view, files, stop, error);
     sb_arena_free(&arena);
     return status;
 }

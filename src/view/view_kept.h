@@ -3,8 +3,9 @@
  * the trace is shown at once when it is opened again.
  *
  * The file is an image (trace/trace_image.h), named after the path of the trace. It begins with a
- * stamp of the trace's file: size, time of change, and checksums of its first and last bytes. One
- * that does not fit, is damaged or comes from another version is made anew.
+ * stamp of the trace's file: size, time of change, and checksums of its first and last bytes; of
+ * a session, of its list and the files of all its traces. One that does not fit, is damaged or
+ * comes from another version is made anew.
  *
  * All files together take up to KEPT_BYTES, the ones not used for longest go first, and none is
  * written that would take the last of the disk.
@@ -15,7 +16,7 @@
 #include "view/view.h"
 #include "view/view_index.h"
 
-/* What a file is, as far as can be told without reading it. */
+/* What a file is, as far as can be told without reading it; or several, mixed into one. */
 typedef struct view_stamp {
     uint64_t size;
     uint64_t changed_ns;

@@ -41,8 +41,10 @@ static void all_of_both_is_there(void **state) {
         sb_trace *a = make_random_trace(seed);
         sb_trace *b = make_random_trace(seed + 100);
         sb_trace *joined = sb_trace_create();
-        sb_trace_join(joined, a, 0, sb_slice_of("first"), 1);
-        sb_trace_join(joined, b, 5000, sb_slice_of("second"), 2);
+        sb_trace_joint *joint = sb_trace_joint_create(joined);
+        sb_trace_join(joint, a, 0, sb_slice_of("first"), 1);
+        sb_trace_join(joint, b, 5000, sb_slice_of("second"), 2);
+        sb_trace_joint_finish(joint);
         assert_int_equal(count_zones(joined), count_zones(a) + count_zones(b));
         check_tracks(joined, a, 0, 0);
         check_tracks(joined, b, sb_series_count(&a->tracks), 5000);
@@ -70,8 +72,10 @@ static void a_source_of_two_processes_is_one(void **state) {
     sb_track *track = sb_trace_add_track(one, SB_TRACK_THREAD, sb_trace_thread(one, 5), SB_NONE);
     sb_track_add(track, 10, 20, sb_trace_add_source(one, &place));
     sb_trace *joined = sb_trace_create();
-    sb_trace_join(joined, one, 0, sb_slice_of("a"), 1);
-    sb_trace_join(joined, one, 100, sb_slice_of("b"), 2);
+    sb_trace_joint *joint = sb_trace_joint_create(joined);
+    sb_trace_join(joint, one, 0, sb_slice_of("a"), 1);
+    sb_trace_join(joint, one, 100, sb_slice_of("b"), 2);
+    sb_trace_joint_finish(joint);
     assert_int_equal(sb_series_count(&joined->sources), 2);
     assert_int_equal(sb_series_count(&joined->tracks), 2);
     assert_int_equal(sb_trace_thread_at(joined, sb_trace_track(joined, 1)->thread)->process, 2);
@@ -79,10 +83,84 @@ static void a_source_of_two_processes_is_one(void **state) {
     sb_trace_free(joined);
 }
 
+/* A trace whose one zone has a call stack: a frame of this name, and an address without one. */
+static sb_trace *trace_with_stack(const char *function, const char *filler) {
+    static const uint64_t address = 0x4000;
+    sb_trace *trace = sb_trace_create();
+    sb_trace_string(trace, sb_slice_of(filler)); /* so that texts have other numbers */
+    const sb_string name = sb_trace_string(trace, sb_slice_of(function));
+    const char stacks[] = {2, 0, 0, 0, 0, 0,    0, 0, /* the first is of nobody */
+                           0, 0, 2, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0x77, 0, 0, 0, 0, 0, 0, 0};
+    char frames[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 1, 0, 0,
+                     0, 0, 0, 0, 0, 0, 0, 9, 0, 0,    0, 0, 0, 0, 0, 0, 0, 0, 0};
+    frames[20] = (char)name;
+    assert_int_equal(frames[9], address >> 8);
+    trace->opaque[SB_OPAQUE_CALLSTACKS] =
+        sb_arena_copy(&trace->arena, (sb_slice){stacks, sizeof stacks});
+    trace->opaque[SB_OPAQUE_CALLSTACK_FRAMES] =
+        sb_arena_copy(&trace->arena, (sb_slice){frames, sizeof frames});
+    sb_track *track =
+        sb_trace_add_track(trace, SB_TRACK_THREAD, sb_trace_thread(trace, 5), SB_NONE);
+    const uint32_t zone = sb_track_add(track, 10, 20, 0);
+    sb_track_annotate(trace, track, zone, &(sb_zone_note){.callstack = 2});
+    sb_message message = {.time = 1, .text = name, .callstack = 3};
+    sb_series_add(&trace->messages, &message); /* a number that the table does not have */
+    return trace;
+}
+
+/* The named frame of a zone's stack, and the id of the frame behind it. */
+static sb_slice frame_of(const sb_trace *trace, uint32_t stack, uint64_t *second, uint32_t *line) {
+    sb_slice rest = trace->opaque[SB_OPAQUE_CALLSTACKS];
+    sb_slice ids = {0};
+    uint64_t first = 0;
+    sb_stack_frame frame = {0};
+    sb_stack_part part = {0};
+    assert_true(sb_stack_take_count(&rest) >= stack);
+    for (uint32_t i = 0; i < stack; i++)
+        assert_true(sb_stack_take(&rest, &ids));
+    assert_true(sb_stack_take_id(&ids, &first));
+    assert_true(sb_stack_take_id(&ids, second));
+    rest = trace->opaque[SB_OPAQUE_CALLSTACK_FRAMES];
+    sb_stack_take_count(&rest);
+    do
+        assert_true(sb_stack_take_frame(&rest, &frame));
+    while (frame.id != first);
+    assert_true(sb_stack_take_part(&frame.parts, &part));
+    *line = part.line;
+    return sb_trace_text(trace, part.name);
+}
+
+/* Two programs have something else at the same address, as programs do. */
+static void stacks_stay_those_of_their_programs(void **state) {
+    (void)state;
+    static const char *const functions[] = {"run", "serve"};
+    sb_trace *joined = sb_trace_create();
+    sb_trace_joint *joint = sb_trace_joint_create(joined);
+    for (size_t i = 0; i < 2; i++) {
+        sb_trace *one = trace_with_stack(functions[i], i == 0 ? "a" : "quite another");
+        sb_trace_join(joint, one, 0, sb_slice_of(functions[i]), i);
+        sb_trace_free(one);
+    }
+    sb_trace_joint_finish(joint);
+    assert_int_equal(joined->file.opaque_items[SB_OPAQUE_CALLSTACKS], 4);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t second = 0;
+        uint32_t line = 0;
+        const sb_zone_note *note = sb_trace_zone_note(joined, sb_trace_track(joined, i), 0);
+        const sb_slice name = frame_of(joined, note->callstack, &second, &line);
+        assert_true(sb_slice_is(name, functions[i]));
+        assert_int_equal(line, 9);
+        assert_int_equal(second, 0x77);
+        assert_int_equal(((sb_message *)sb_series_at(&joined->messages, i))->callstack, 0);
+    }
+    sb_trace_free(joined);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_both_is_there),
         cmocka_unit_test(a_source_of_two_processes_is_one),
+        cmocka_unit_test(stacks_stay_those_of_their_programs),
     };
     return RUN(tests);
 }

@@ -25,6 +25,14 @@ static sb_view_kept *read_image(sb_slice bytes, sb_status *status, sb_error *err
     return kept;
 }
 
+static sb_status open_kept(const char *path, sb_view_kept **kept, sb_error *error) {
+    return sb_view_kept_open(&(sb_view_files){.paths = &path, .count = 1}, NULL, NULL, kept, error);
+}
+
+static sb_status keep(sb_view *view, const char *path, const bool *stop, sb_error *error) {
+    return sb_view_keep(view, &(sb_view_files){.paths = &path, .count = 1}, stop, error);
+}
+
 static sb_output answers_of(sb_view *view) {
     static const char *const paths[] = {"/api/info",     "/api/tracks", "/api/sources",
                                         "/api/overview", "/api/stats",  "/api/flame",
@@ -141,26 +149,74 @@ static void a_file_that_changes_is_read_again(void **state) {
     setenv("STROBE_CACHE", folder.path, 1);
     sb_trace *trace = make_random_trace(9);
     write_trace(trace, path);
-    assert_int_equal(sb_view_kept_open(path, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    assert_int_equal(open_kept(path, &kept, &error), SB_ERR_NOT_FOUND);
     const sb_view_source source = {.trace = trace, .name = "", .version = ""};
     sb_view *view = sb_view_create(&source);
     sb_view_index(view, NULL, NULL);
-    assert_int_equal(sb_view_keep(view, path, &stop, &error), SB_OK);
-    assert_int_equal(sb_view_kept_open(path, NULL, NULL, &kept, &error), SB_OK);
+    assert_int_equal(keep(view, path, &stop, &error), SB_OK);
+    assert_int_equal(open_kept(path, &kept, &error), SB_OK);
     assert_int_equal(sb_trace_zone_count(sb_view_kept_trace(kept), false),
                      sb_trace_zone_count(trace, false));
     sb_view_kept_free(kept);
     sb_trace *other = make_random_trace(10);
     write_trace(other, path);
-    assert_int_equal(sb_view_kept_open(path, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    assert_int_equal(open_kept(path, &kept, &error), SB_ERR_NOT_FOUND);
     check_contains(sb_slice_of(error.message), "has changed");
     assert_int_equal(count_files(&cache), 1);
     /* Told to stop, it leaves nothing behind. */
     stop = true;
-    assert_int_equal(sb_view_keep(view, path, &stop, &error), SB_OK);
+    assert_int_equal(keep(view, path, &stop, &error), SB_OK);
     assert_int_equal(count_files(&cache), 1);
     sb_view_free(view);
     sb_trace_free(other);
+    sb_trace_free(trace);
+    remove_folder(&cache);
+    remove_folder(&folder);
+}
+
+/* Of a session: a change in any of its files, or in which they are. */
+static void a_session_that_changes_is_read_again(void **state) {
+    (void)state;
+    enum { FILES = 3 };
+    static const char *const names[FILES] = {"session.json", "a.tracy", "b.tracy"};
+    bool stop = false;
+    sb_error error = {0};
+    sb_view_kept *kept = NULL;
+    test_folder cache;
+    const test_folder folder = make_folder();
+    char real[FILES][PATH_MAX];
+    const char *paths[FILES];
+    const sb_view_files files = {.paths = paths, .count = FILES};
+    snprintf(cache.path, sizeof cache.path, "%.50s/view", folder.path);
+    setenv("STROBE_CACHE", folder.path, 1);
+    for (size_t i = 0; i < FILES; i++) {
+        snprintf(real[i], sizeof real[i], "%s", path_in(&folder, names[i]));
+        write_file(real[i], sb_slice_of(names[i]));
+        paths[i] = real[i];
+    }
+    sb_trace *trace = make_random_trace(9);
+    const sb_view_source source = {.trace = trace, .name = "", .version = ""};
+    sb_view *view = sb_view_create(&source);
+    sb_view_index(view, NULL, NULL);
+    for (size_t i = 0; i < FILES; i++) {
+        assert_int_equal(sb_view_keep(view, &files, &stop, &error), SB_OK);
+        assert_int_equal(sb_view_kept_open(&files, NULL, NULL, &kept, &error), SB_OK);
+        sb_view_kept_free(kept);
+        write_file(real[i], sb_slice_of("changed"));
+        assert_int_equal(sb_view_kept_open(&files, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+        check_contains(sb_slice_of(error.message), "has changed");
+    }
+    assert_int_equal(sb_view_keep(view, &files, &stop, &error), SB_OK);
+    paths[1] = real[2];
+    paths[2] = real[1];
+    assert_int_equal(sb_view_kept_open(&files, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    paths[1] = real[1];
+    const sb_view_files fewer = {.paths = paths, .count = FILES - 1};
+    assert_int_equal(sb_view_kept_open(&fewer, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    paths[2] = real[2];
+    assert_int_equal(unlink(real[2]), 0);
+    assert_int_equal(sb_view_kept_open(&files, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    sb_view_free(view);
     sb_trace_free(trace);
     remove_folder(&cache);
     remove_folder(&folder);
@@ -187,7 +243,7 @@ static void the_folder_is_not_trusted(void **state) {
     const sb_view_source source = {.trace = trace, .name = "", .version = ""};
     sb_view *view = sb_view_create(&source);
     sb_view_index(view, NULL, NULL);
-    assert_int_equal(sb_view_keep(view, path, &stop, &error), SB_OK);
+    assert_int_equal(keep(view, path, &stop, &error), SB_OK);
     sb_arena arena = {0};
     const char *index = sb_folder_newest(&arena, cache.path, "", ".index");
     assert_non_null(index);
@@ -196,13 +252,13 @@ static void the_folder_is_not_trusted(void **state) {
     assert_int_equal(symlink(goal, index), 0);
     snprintf(leftover, sizeof leftover, "%s/" SB_UNFINISHED "%d.0", cache.path, INT32_MAX);
     write_file(leftover, sb_slice_of("half"));
-    assert_int_equal(sb_view_kept_open(path, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
-    assert_int_equal(sb_view_keep(view, path, &stop, &error), SB_OK);
+    assert_int_equal(open_kept(path, &kept, &error), SB_ERR_NOT_FOUND);
+    assert_int_equal(keep(view, path, &stop, &error), SB_OK);
     sb_file file = {.kind = SB_FILE_BORROWED};
     assert_int_equal(sb_file_open(&file, goal, &error), SB_OK);
     check_slice(file.text, "precious");
     sb_file_close(&file);
-    assert_int_equal(sb_view_kept_open(path, NULL, NULL, &kept, &error), SB_OK);
+    assert_int_equal(open_kept(path, &kept, &error), SB_OK);
     sb_view_kept_free(kept);
     assert_int_equal(count_files(&cache), 1);
     sb_arena_free(&arena);
@@ -225,7 +281,7 @@ static void a_folder_that_cannot_be_made_is_said(void **state) {
     const sb_view_source source = {.trace = trace, .name = "", .version = ""};
     sb_view *view = sb_view_create(&source);
     sb_view_index(view, NULL, NULL);
-    assert_int_equal(sb_view_keep(view, path, &stop, &error), SB_ERR_IO);
+    assert_int_equal(keep(view, path, &stop, &error), SB_ERR_IO);
     check_contains(sb_slice_of(error.message), "cannot make this folder");
     sb_view_free(view);
     sb_trace_free(trace);
@@ -237,6 +293,7 @@ int main(void) {
         cmocka_unit_test(what_was_kept_comes_back),
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(a_file_that_changes_is_read_again),
+        cmocka_unit_test(a_session_that_changes_is_read_again),
         cmocka_unit_test(the_folder_is_not_trusted),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_said),
     };

@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { request } from "node:http";
@@ -436,6 +437,51 @@ test("a session with flaws shows what it can, and says so", async () => {
   await check("{", zones, /session.json: line 1/);
 });
 
+/** A folder with these traces as programs of a session, one after the other. */
+function makeSession(name: string, traces: string[]): string {
+  const folder = join(SCRATCH, name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const programs = traces.map((path, i) => {
+    const file = `${i}.tracy`;
+    copyFileSync(path, join(folder, file));
+    return { file, program: "demo", process_id: i + 1, zero_tick: 1000 * i, ns_per_tick: 1 };
+  });
+  writeFileSync(join(folder, "session.json"), JSON.stringify({ programs }));
+  return folder;
+}
+
+test("a large session is opened from its index the next time", async () => {
+  const cache = join(SCRATCH, "session-cache");
+  rmSync(cache, { recursive: true, force: true });
+  const large = makeTrace("nested", "600000");
+  const folder = makeSession("large-session", [large, large]);
+  const kept = () => (existsSync(join(cache, "view")) ? readdirSync(join(cache, "view")) : []);
+  const answers: string[] = [];
+  let touched = 0;
+  for (const round of ["reads the traces", "maps the index", "after a change"]) {
+    if (round === "after a change") {
+      utimesSync(join(folder, "1.tracy"), 1e9, 1e9);
+      touched = statSync(join(cache, "view", kept()[0]!)).ino;
+    }
+    const own = await serveWith({ STROBE_CACHE: cache }, folder);
+    const { program, zones } = await infoOf(own);
+    const stats = await (await fetch(`${own.origin}/api/stats`)).text();
+    answers.push(JSON.stringify([program, zones, stats]));
+    const index = () => kept().find((name) => name.endsWith(".index"));
+    while (!index() || statSync(join(cache, "view", index()!)).ino === touched) await delay(50);
+    if (round === "maps the index") {
+      // All of it lies in the map of the file; nothing was read from the traces.
+      const maps = readFileSync(`/proc/${own.process.pid}/maps`, "utf8");
+      assert.match(maps, /session\.json-[0-9a-f]{16}\.index/);
+    }
+    const { code, errors } = await own.stop();
+    assert.deepEqual([code, errors], [0, ""]);
+  }
+  assert.match(answers[0]!, /^\["2 programs",1200000,/);
+  assert.deepEqual(answers.slice(1), [answers[0], answers[0]]);
+});
+
 /** A program that can be recorded, and `strobe capture` that does; its journal is there. */
 async function record(name: string, ...options: string[]) {
   const port = String(await freePort());
@@ -618,6 +664,35 @@ test("a folder with nothing but a journal shows that, and how to follow it", asy
 
 const SUBJECT = join(dirname(STROBE), "client_subject");
 const withSubject = { skip: !existsSync(SUBJECT) && "no program to record" };
+
+test("zones of a session have the call stacks of their programs", withSubject, async () => {
+  const traces = ["first", "second"].map((name) => {
+    const file = join(SCRATCH, `${name}.rec`);
+    rmSync(file, { force: true });
+    const environment = { ...process.env, STROBE_OUT: file };
+    assert.equal(spawnSync(SUBJECT, ["everything"], { env: environment }).status, 0);
+    run(STROBE, "recover", "-f", file, "-o", join(SCRATCH, `${name}.tracy`));
+    return join(SCRATCH, `${name}.tracy`);
+  });
+  const stacksOf = async (path: string): Promise<any[]> => {
+    const own = await serve(path);
+    const ask = async (question: string): Promise<any> =>
+      (await fetch(`${own.origin}/api/${question}`)).json();
+    const { sources } = await ask("sources?count=20000");
+    const source = sources.findIndex(([name]: [string]) => name === "with stack");
+    const { calls } = await ask(`find?source=${source}&count=10`);
+    const zones = calls.map(([track, zone]: [number, number]) =>
+      ask(`zone?track=${track}&zone=${zone}`),
+    );
+    const stacks = (await Promise.all(zones)).map((zone: any) => JSON.stringify(zone.stack));
+    assert.equal((await own.stop()).code, 0);
+    return stacks.sort();
+  };
+  const alone = (await Promise.all(traces.map(stacksOf))).flat().sort();
+  assert.equal(alone.length, 2);
+  assert.match(alone[0], /\[\[".+",/);
+  assert.deepEqual(await stacksOf(makeSession("stacks", traces)), alone);
+});
 
 test("a file that a program records into says whether it still does", withSubject, async () => {
   const file = join(SCRATCH, "itself.rec");
