@@ -21,5 +21,8 @@ typedef struct cli_perf_inputs {
 sb_status cli_perf_open(cli_perf_inputs *inputs, const char **operands, size_t count,
                         const char *host_names, sb_error *error);
 void cli_perf_close(cli_perf_inputs *inputs);
+/* The newest ops_perf_results*.csv in a folder and those below it, and how many there are. */
+sb_status cli_perf_find_newest(sb_arena *arena, const char *path, const char **report,
+                               size_t *found, sb_error *error);
 
 #endif

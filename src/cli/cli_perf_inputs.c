@@ -25,10 +25,6 @@ static bool is_ops_report(const char *name) {
     return sb_slice_starts_with(text, "ops_perf_results") && sb_slice_ends_with(text, ".csv");
 }
 
-static bool is_newer(struct timespec a, struct timespec b) {
-    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-}
-
 static void look_at_entry(folder_search *search, const char *folder, const char *name, int depth);
 
 static void search_folder(folder_search *search, const char *folder, int depth) {
@@ -59,20 +55,16 @@ static void look_at_entry(folder_search *search, const char *folder, const char 
     if (!S_ISREG(status.st_mode) || !is_ops_report(name))
         return;
     search->found++;
-    if (search->newest == NULL || is_newer(status.st_mtim, search->newest_time) ||
-        (!is_newer(search->newest_time, status.st_mtim) && strcmp(path, search->newest) > 0)) {
+    if (search->newest == NULL || sb_time_is_later(status.st_mtim, search->newest_time) ||
+        (!sb_time_is_later(search->newest_time, status.st_mtim) &&
+         strcmp(path, search->newest) > 0)) {
         search->newest = path;
         search->newest_time = status.st_mtim;
     }
 }
 
-/* A folder stands for the newest report in it. */
-static sb_status find_report(sb_arena *arena, const char *path, const char **report,
-                             sb_error *error) {
-    struct stat status;
-    *report = path;
-    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return SB_OK;
+sb_status cli_perf_find_newest(sb_arena *arena, const char *path, const char **report,
+                               size_t *found, sb_error *error) {
     folder_search search = {.arena = arena};
     search_folder(&search, path, 0);
     if (search.newest == NULL && search.failed_errno != 0)
@@ -83,10 +75,21 @@ static sb_status find_report(sb_arena *arena, const char *path, const char **rep
                 "%s: this is a directory with %zu entries, but no ops report "
                 "(ops_perf_results*.csv) among them",
                 path, search.entries);
-    if (search.found > 1)
-        sb_log(SB_LOG_NOTE, "%s: the newest of %zu reports is taken: %s", path, search.found,
-               search.newest);
     *report = search.newest;
+    *found = search.found;
+    return SB_OK;
+}
+
+/* A folder stands for the newest report in it. */
+static sb_status find_report(sb_arena *arena, const char *path, const char **report,
+                             sb_error *error) {
+    size_t found = 0;
+    *report = path;
+    if (strcmp(path, "-") == 0 || !sb_folder_is(path))
+        return SB_OK;
+    SB_TRY(cli_perf_find_newest(arena, path, report, &found, error));
+    if (found > 1)
+        sb_log(SB_LOG_NOTE, "%s: the newest of %zu reports is taken: %s", path, found, *report);
     return SB_OK;
 }
 

@@ -2,6 +2,7 @@
  * `strobe view FILE|FOLDER`: a trace in the browser.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -188,9 +189,22 @@ static sb_status take_options(const cli_parsed *parsed, cli_view_arguments *argu
 
 /* ---- serving ---- */
 
-const char *cli_view_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+void cli_view_name(const char *path, char name[CLI_VIEW_NAME_SIZE]) {
+    char real[PATH_MAX];
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    size_t start = size;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    const sb_slice last = {path + start, size - start};
+    /* "." and ".." say nothing to anybody else. */
+    if ((sb_slice_is(last, ".") || sb_slice_is(last, "..")) && realpath(path, real) != NULL)
+        cli_view_name(real, name);
+    else if (last.size == 0)
+        snprintf(name, CLI_VIEW_NAME_SIZE, "/");
+    else
+        snprintf(name, CLI_VIEW_NAME_SIZE, "%.*s", (int)last.size, last.data);
 }
 
 static void open_browser(const char *link) {
@@ -221,6 +235,8 @@ sb_status cli_view_start(sb_view *view, const cli_view_arguments *arguments,
                          sb_view_server **server, sb_error *error) {
     SB_TRY(sb_view_start(view, &arguments->listen, server, error));
     sb_output output = sb_output_to_descriptor(STDOUT_FILENO);
+    if (sb_view_link_for_others(*server) != NULL)
+        sb_put_format(&output, "%s\n", sb_view_link_for_others(*server));
     sb_put_format(&output, "%s\n", sb_view_link(*server));
     if (arguments->opens)
         open_browser(sb_view_link(*server));
@@ -292,12 +308,14 @@ static sb_status write_page(sb_view *view, const sb_trace *trace,
     return sb_output_finish(&output, error);
 }
 
-static sb_status show(cli_view_inputs *inputs, const char *path,
-                      const cli_view_arguments *arguments, sb_error *error) {
+static sb_status show(cli_view_inputs *inputs, const cli_view_arguments *arguments,
+                      sb_error *error) {
+    char name[CLI_VIEW_NAME_SIZE];
+    cli_view_name(inputs->shown_path, name);
     const sb_view_source source = {
         .trace = inputs->trace,
         .kept = inputs->kept,
-        .name = cli_view_name(path),
+        .name = name,
         .damage = inputs->is_partial ? inputs->damage : NULL,
         .version = STROBE_VERSION,
         .ops = inputs->ops,
@@ -331,7 +349,7 @@ static sb_status view_trace(const cli_parsed *parsed, int *exit_code, sb_error *
     cli_view_inputs inputs;
     sb_status status = cli_view_open(&inputs, parsed->operands[0], &arguments, error);
     if (status == SB_OK)
-        status = show(&inputs, parsed->operands[0], &arguments, error);
+        status = show(&inputs, &arguments, error);
     if (status == SB_OK && inputs.is_partial)
         *exit_code = SB_EXIT_PARTIAL;
     cli_view_close(&inputs);

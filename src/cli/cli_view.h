@@ -31,6 +31,7 @@ typedef struct cli_view_inputs {
     sb_trace *empty;        /* where there is an ops report but no trace */
     sb_trace *joined;       /* of several programs */
     const char *transfers;  /* folder with traces of the network on chip, or NULL */
+    const char *shown_path; /* the file, or the folder that all is from */
     const char *trace_path; /* of the trace that was opened, or NULL */
     const char *session;    /* folder of the session that was opened, or NULL */
     sb_view_files keep;     /* the files of the trace whose index is to be kept; or none */
@@ -85,8 +86,9 @@ sb_status cli_view_follow(const cli_view_growing *growing, const cli_view_argume
 sb_status cli_view_journal(const cli_view_arguments *arguments, const char *path, bool *found,
                            int *exit_code, sb_error *error);
 
-/* What the page calls a file or folder. */
-const char *cli_view_name(const char *path);
+/* What the page calls a file or folder: the last part of its path. */
+enum { CLI_VIEW_NAME_SIZE = 256 };
+void cli_view_name(const char *path, char name[CLI_VIEW_NAME_SIZE]);
 /* Signals that end the viewer. They are taken by waiting, so that everything is put away. */
 void cli_view_ending_signals(sigset_t *ending);
 /* Has them wait; before threads are made, which then do not get them. */

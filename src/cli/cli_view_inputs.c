@@ -1,9 +1,11 @@
 /*
  * What `strobe view` shows: traces and reports, from files and folders.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
@@ -75,6 +77,24 @@ void cli_view_keep_later(cli_view_inputs *inputs, const sb_view_files *files) {
         inputs->keep = *files;
 }
 
+/* Why a file is not shown, where more can be said than that it cannot be read. */
+static sb_status explain(cli_view_inputs *inputs, const char *path, sb_status status,
+                         sb_error *error) {
+    const sb_slice text = inputs->opened.file.text;
+    const char *journal = sb_arena_format(&inputs->arena, "%s.journal", path).data;
+    if (status == SB_ERR_NOT_FOUND && access(journal, R_OK) == 0)
+        SB_FAIL(error, status,
+                "%s: there is no such file yet, but the journal of its recording: `strobe view "
+                "%s` shows it",
+                path, journal);
+    if (status == SB_ERR_FORMAT && !sb_trace_is_file(text) && !sb_capture_can_recover(text))
+        SB_FAIL(error, status,
+                "%s: %s; expected is a trace (.tracy), a journal (.journal), a file that a program "
+                "recorded into (STROBE_OUT), or an ops report or device log (.csv)",
+                path, text.size == 0 ? "the file is empty" : "is nothing that can be shown");
+    return status;
+}
+
 /* A trace: what was kept of it, else the file. */
 static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error *error) {
     inputs->trace_path = sb_arena_format(&inputs->arena, "%s", path).data;
@@ -82,7 +102,9 @@ static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error 
     cli_view_open_kept(inputs, &files);
     if (inputs->trace != NULL)
         return SB_OK;
-    SB_TRY(cli_trace_open(&inputs->opened, path, error));
+    const sb_status status = cli_trace_open(&inputs->opened, path, error);
+    if (status != SB_OK)
+        return explain(inputs, path, status, error);
     inputs->trace = inputs->opened.trace;
     if (inputs->opened.is_written)
         tell_how_to_follow(inputs, path);
@@ -193,9 +215,49 @@ static sb_status open_newest_ops(cli_view_inputs *inputs, const char *folder, sb
     return status;
 }
 
+/* Has it something to show that lies right in it, or where a run leaves it? */
+static bool holds_something(cli_view_inputs *inputs, const char *folder) {
+    static const struct {
+        const char *prefix;
+        const char *suffix;
+    } files[] = {{"", ".tracy"},
+                 {"", ".journal"},
+                 {"session", ".json"},
+                 {"ops_perf_results", ".csv"},
+                 {"profile_log_device", ".csv"}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (sb_folder_newest(&inputs->arena, folder, files[i].prefix, files[i].suffix) != NULL)
+            return true;
+    }
+    return sb_folder_is(path_in(inputs, folder, ".logs")) ||
+           sb_folder_is(path_in(inputs, folder, "reports"));
+}
+
+/* A folder of nothing but report folders stands for the one with the newest report. */
+static const char *find_folder(cli_view_inputs *inputs, const char *folder) {
+    const char *report = NULL;
+    size_t found = 0;
+    if (holds_something(inputs, folder) ||
+        cli_perf_find_newest(&inputs->arena, folder, &report, &found, NULL) != SB_OK)
+        return folder;
+    const char *slash = strrchr(report, '/');
+    const char *newest =
+        sb_arena_format(&inputs->arena, "%.*s", (int)(slash - report), report).data;
+    if (found > 1)
+        sb_log(SB_LOG_NOTE,
+               "%s: shown is the newest of %zu reports in it, %s; `strobe view` of another one's "
+               "folder shows that",
+               folder, found, newest);
+    else
+        sb_log(SB_LOG_NOTE, "%s: shown is the report in it, %s", folder, newest);
+    return newest;
+}
+
 /* A folder may hold traces, a device log, an ops report, or all; what is missing is no error. */
 static sb_status open_folder(cli_view_inputs *inputs, const char *folder, const char *ops,
                              sb_error *error) {
+    if (access(folder, R_OK | X_OK) != 0)
+        SB_FAIL(error, SB_ERR_IO, "%s: this folder cannot be read: %s", folder, strerror(errno));
     SB_TRY(open_traces(inputs, folder, error));
     const char *place = NULL;
     if (find_log(inputs, folder, "noc_trace_dev", ".json", &place) != NULL)
@@ -227,7 +289,13 @@ static sb_status open_csv(cli_view_inputs *inputs, const char *path, bool has_ot
     if (has_other_ops)
         SB_FAIL(error, SB_ERR_USAGE, "--ops goes with a trace, and %s is an ops report itself",
                 path);
-    return open_ops(inputs, path, error);
+    sb_error reason = {0};
+    const sb_status status = open_ops(inputs, path, &reason);
+    if (status == SB_ERR_FORMAT)
+        SB_FAIL(error, status, "%s; nor is it a device log (profile_log_device.csv)",
+                reason.message);
+    *error = reason;
+    return status;
 }
 
 sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
@@ -235,8 +303,14 @@ sb_status cli_view_open(cli_view_inputs *inputs, const char *path,
     *inputs = (cli_view_inputs){.opened = {.file = {.kind = SB_FILE_BORROWED}},
                                 .without_index = arguments->without_index,
                                 .facts = sb_vector_of(sizeof(sb_view_fact))};
+    inputs->shown_path = path;
     if (sb_folder_is(path)) {
-        SB_TRY(open_folder(inputs, path, arguments->ops, error));
+        size_t size = strlen(path);
+        while (size > 1 && path[size - 1] == '/')
+            size--;
+        const char *folder = sb_arena_format(&inputs->arena, "%.*s", (int)size, path).data;
+        inputs->shown_path = find_folder(inputs, folder);
+        SB_TRY(open_folder(inputs, inputs->shown_path, arguments->ops, error));
     } else {
         if (sb_slice_ends_with(sb_slice_of(path), ".csv"))
             SB_TRY(open_csv(inputs, path, arguments->ops != NULL, error));

@@ -62,12 +62,14 @@ static const char *tell_end(void *context) {
 
 sb_status cli_view_journal(const cli_view_arguments *arguments, const char *path, bool *found,
                            int *exit_code, sb_error *error) {
+    char name[CLI_VIEW_NAME_SIZE];
     followed self = {.path = path};
     const cli_view_growing growing = {
-        .name = cli_view_name(path), .look = look, .tell_end = tell_end, .context = &self};
+        .name = name, .look = look, .tell_end = tell_end, .context = &self};
     *found = sb_capture_follow(path, &self.follower, NULL) == SB_OK;
     if (!*found)
         return SB_OK;
+    cli_view_name(path, name);
     cli_view_block_signals();
     sb_log(SB_LOG_NOTE, "%s: is being recorded, and shown as it grows", path);
     sb_status status = cli_view_follow(&growing, arguments, error);

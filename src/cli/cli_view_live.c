@@ -113,6 +113,7 @@ sb_status cli_view_live(const cli_view_arguments *arguments, const char *address
                         sb_error *error) {
     char host[256];
     char path[64];
+    char name[CLI_VIEW_NAME_SIZE];
     live recording = {.options = {.flavour = -1,
                                   .origin = SB_SLICE("strobe " STROBE_VERSION " view --live"),
                                   .sync_seconds = 1,
@@ -132,7 +133,8 @@ sb_status cli_view_live(const cli_view_arguments *arguments, const char *address
     if (pthread_create(&recording.thread, NULL, record, &recording) != 0)
         SB_FAIL(error, SB_ERR_IO, "the system gives no thread to record in");
     sb_log(SB_LOG_NOTE, "waiting for a program to record");
-    const cli_view_growing growing = {.name = cli_view_name(recording.options.output),
+    cli_view_name(recording.options.output, name);
+    const cli_view_growing growing = {.name = name,
                                       .look = look,
                                       .tell_end = tell_end,
                                       .end = end_recording,

@@ -25,6 +25,8 @@ typedef struct sb_trace_read_options {
     void *progress_context;
 } sb_trace_read_options;
 
+/* Does it begin as .tracy files do? */
+bool sb_trace_is_file(sb_slice bytes);
 /*
  * Reads a trace from the bytes of a file. On failure *trace is NULL if nothing could be read, else
  * what was, with an entry in its ledger of losses.

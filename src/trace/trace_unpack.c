@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "trace/trace_bytes.h"
+#include "trace/trace_file.h"
 
 enum {
     THREADS_MAX = 16,
@@ -64,19 +65,28 @@ struct trace_unpacker {
 
 /* ---- header and blocks ---- */
 
+static const char lz4_magic[] = "tlZ\x04";
+static const char zstd_magic[] = "tZst";
+static const char streams_magic[] = "tr\xfdP"; /* then compression and number of streams */
+
+bool sb_trace_is_file(sb_slice bytes) {
+    return sb_slice_starts_with(bytes, lz4_magic) || sb_slice_starts_with(bytes, zstd_magic) ||
+           (bytes.size >= 6 && sb_slice_starts_with(bytes, streams_magic));
+}
+
 static sb_status read_header(trace_unpacker *unpacker, size_t *offset, sb_error *error) {
     const sb_slice text = unpacker->text;
     *offset = 4;
     unpacker->stream_count = 1;
-    if (text.size >= 4 && memcmp(text.data, "tlZ\x04", 4) == 0) {
+    if (sb_slice_starts_with(text, lz4_magic)) {
         unpacker->compression = TRACE_LZ4;
         return SB_OK;
     }
-    if (text.size >= 4 && memcmp(text.data, "tZst", 4) == 0) {
+    if (sb_slice_starts_with(text, zstd_magic)) {
         unpacker->compression = TRACE_ZSTD;
         return SB_OK;
     }
-    if (text.size < 6 || memcmp(text.data, "tr\xfdP", 4) != 0)
+    if (!sb_trace_is_file(text))
         SB_FAIL(error, SB_ERR_FORMAT, "not a .tracy file: it does not begin like one");
     const uint8_t *fields = (const uint8_t *)text.data + 4;
     *offset = 6;

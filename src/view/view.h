@@ -101,8 +101,12 @@ typedef struct sb_view_listen {
 /* Starts to answer. The view must outlive the server. */
 sb_status sb_view_start(sb_view *view, const sb_view_listen *listen, sb_view_server **server,
                         sb_error *error);
-/* The address to open. */
+/*
+ * The address to open on this machine; and for others where it listens on all addresses, NULL where
+ * that is the same or there is none.
+ */
 const char *sb_view_link(const sb_view_server *server);
+const char *sb_view_link_for_others(const sb_view_server *server);
 void sb_view_stop(sb_view_server *server);
 
 enum { SB_VIEW_PAGE_ZONES = 500000 };

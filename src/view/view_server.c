@@ -41,6 +41,7 @@ struct sb_view_server {
     bool ends; /* atomic */
     char token[2 * TOKEN_BYTES + 1];
     char link[160];
+    char link_for_others[160]; /* empty: the same, or there is none */
 };
 
 /* ---- answers ---- */
@@ -275,21 +276,49 @@ static sb_status make_token(sb_view_server *server, sb_error *error) {
     return SB_OK;
 }
 
-static void make_link(sb_view_server *server, const sb_view_listen *listen) {
+static bool is_every_address(const struct sockaddr_storage *address) {
+    const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+    return address->ss_family == AF_INET ? four->sin_addr.s_addr == htonl(INADDR_ANY)
+                                         : IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
+}
+
+static void make_link(const sb_view_server *server, const char *address, unsigned port,
+                      char link[160]) {
+    const bool is_six = strchr(address, ':') != NULL;
+    snprintf(link, 160, "http://%s%s%s:%u/%s%s", is_six ? "[" : "", address, is_six ? "]" : "",
+             port, server->needs_token ? "?token=" : "", server->token);
+}
+
+/* "All addresses" is none that can be opened. */
+static void make_links(sb_view_server *server, const sb_view_listen *listen,
+                       const struct sockaddr_storage *address) {
+    char found[VIEW_ADDRESS_SIZE];
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     const unsigned port = info == NULL ? listen->port : info->port;
-    const char *address = listen->address == NULL ? "127.0.0.1" : listen->address;
-    const bool is_six = strchr(address, ':') != NULL;
-    snprintf(server->link, sizeof server->link, "http://%s%s%s:%u/%s%s", is_six ? "[" : "", address,
-             is_six ? "]" : "", port, server->needs_token ? "?token=" : "", server->token);
+    const bool is_six = address->ss_family == AF_INET6;
+    if (!is_every_address(address)) {
+        make_link(server, listen->address == NULL ? "127.0.0.1" : listen->address, port,
+                  server->link);
+        return;
+    }
+    make_link(server, is_six ? "::1" : "127.0.0.1", port, server->link);
+    if (view_find_address(is_six, found))
+        make_link(server, found, port, server->link_for_others);
+}
+
+static unsigned family_flags(const struct sockaddr_storage *address) {
+    if (address->ss_family != AF_INET6)
+        return 0;
+    return is_every_address(address) ? (unsigned)MHD_USE_DUAL_STACK : (unsigned)MHD_USE_IPv6;
 }
 
 static sb_status start_daemon(sb_view_server *server, const sb_view_listen *listen,
                               sb_error *error) {
     struct sockaddr_storage address;
     SB_TRY(read_address(listen, &address, error));
-    const unsigned six = address.ss_family == AF_INET6 ? (unsigned)MHD_USE_IPv6 : 0U;
+    const unsigned six = family_flags(&address);
     /* On the loopback all clients have one address. */
     const unsigned per_client = server->needs_token ? CONNECTIONS / CLIENT_PART : CONNECTIONS;
     errno = 0;
@@ -299,8 +328,10 @@ static sb_status start_daemon(sb_view_server *server, const sb_view_listen *list
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         per_client, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
-    if (server->daemon != NULL)
+    if (server->daemon != NULL) {
+        make_links(server, listen, &address);
         return SB_OK;
+    }
     const int reason = errno;
     char port[24] = "";
     if (listen->port != 0)
@@ -322,13 +353,16 @@ sb_status sb_view_start(sb_view *view, const sb_view_listen *listen, sb_view_ser
         free(made);
         return status;
     }
-    make_link(made, listen);
     *server = made;
     return SB_OK;
 }
 
 const char *sb_view_link(const sb_view_server *server) {
     return server->link;
+}
+
+const char *sb_view_link_for_others(const sb_view_server *server) {
+    return server->link_for_others[0] == '\0' ? NULL : server->link_for_others;
 }
 
 void sb_view_stop(sb_view_server *server) {

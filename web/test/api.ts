@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -314,6 +315,34 @@ test("beyond the loopback nothing is shown without the token", async () => {
   assert.equal(await status(`?token=${token}0`), 403);
   assert.equal(await status(`?token=${token}`), 200);
   assert.equal((await open.stop()).code, 0);
+});
+
+test("a server on all addresses prints links that can be opened", async () => {
+  const all = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+  const others = all.filter((one) => !one.internal && !one.address.startsWith("fe80"));
+  for (const [address, own, family] of [
+    ["0.0.0.0", "127.0.0.1", "IPv4"],
+    ["::", "[::1]", ""],
+  ] as const) {
+    if (address === "::" && !all.some((one) => one.family === "IPv6")) continue;
+    const open = await serve(trace, "--listen", address);
+    const reachable = others.filter((one) => family === "" || one.family === family);
+    assert.equal(new URL(open.link).hostname, own);
+    assert.equal(open.links.length, reachable.length > 0 ? 2 : 1);
+    if (open.links.length > 1) {
+      const host = new URL(open.links[0]!).hostname.replace(/[[\]]/g, "");
+      assert.ok(
+        reachable.some((one) => one.address === host),
+        host,
+      );
+    }
+    for (const link of open.links) {
+      const { origin, search } = new URL(link);
+      assert.equal((await fetch(`${origin}/api/info${search}`)).status, 200, link);
+      assert.equal((await fetch(`${origin}/api/info`)).status, 403, link);
+    }
+    assert.deepEqual(await open.stop(), { code: 0, errors: "" });
+  }
 });
 
 test("a port that is taken is an error that says so", async () => {

@@ -51,6 +51,8 @@ export function makeTrace(...kind: string[]): string {
 
 export interface Server {
   link: string;
+  /** All that were printed: where it listens on all addresses, the one for others comes first. */
+  links: string[];
   origin: string;
   process: ChildProcess;
   /** Ends it, and says how it ended and what it wrote to standard error. */
@@ -83,12 +85,14 @@ export async function serveWith(
   child.on("close", () => running.delete(child));
   child.stderr.on("data", (data) => (errors += String(data)));
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  const link = await new Promise<string>((resolve, reject) => {
-    child.stdout.once("data", (data) => resolve(String(data).trim()));
+  const links = await new Promise<string[]>((resolve, reject) => {
+    child.stdout.once("data", (data) => resolve(String(data).trim().split("\n")));
     void ended.then((code) => reject(new Error(`strobe view ended with ${code}: ${errors}`)));
   });
+  const link = links[links.length - 1]!;
   return {
     link,
+    links,
     origin: new URL(link).origin,
     process: child,
     async stop() {
