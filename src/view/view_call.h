@@ -96,6 +96,14 @@ uint64_t view_first_at(const sb_series *series, int64_t time);
 /* What a track is called: a queue that belongs to a thread has the name of its context. */
 sb_slice view_track_name(const sb_trace *trace, const sb_track *track, char buffer[32]);
 
+enum {
+    VIEW_LOCKS = 200,
+    VIEW_FRAME_STRIPS = 4, /* that a page has room for, web/src/layout.ts */
+    VIEW_LOSSES = 2000,    /* that a page asks for, web/src/api.ts */
+};
+/* ,"limits":[sentences on what there is more of than is shown] */
+void view_put_limits(sb_output *output, sb_view *view);
+
 enum { VIEW_ADDRESS_SIZE = 64 };
 /* An address of this machine that others may reach, IPv4 before IPv6. False: there is none. */
 bool view_find_address(bool takes_six, char text[VIEW_ADDRESS_SIZE]);

@@ -166,6 +166,7 @@ sb_status view_answer_info(view_call *call) {
     put_frame_sets(output, trace);
     put_crash(output, trace);
     put_facts(output, call->view);
+    view_put_limits(output, call->view);
     put_number(output, "runs", sb_series_count(&trace->ops));
     sb_put_format(output, ",\"ops\":%s,\"transfers\":%s}",
                   call->view->ops != NULL ? "true" : "false",

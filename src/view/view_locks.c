@@ -7,7 +7,7 @@
 #include "view/view_call.h"
 #include "view/view_curve.h"
 
-enum { LOCKS = 200, LOCK_THREADS = 256, SPANS = 20000 };
+enum { LOCK_THREADS = 256, SPANS = 20000 };
 
 typedef enum lock_state { LOCK_FREE, LOCK_HELD, LOCK_CONTENDED } lock_state;
 
@@ -113,7 +113,7 @@ sb_status view_answer_locks(view_call *call) {
     unsigned written = 0;
     pthread_mutex_lock(&call->view->derived);
     sb_put_text(call->body, "{\"locks\":[");
-    for (uint64_t i = 0; i < count && written < LOCKS; i++) {
+    for (uint64_t i = 0; i < count && written < VIEW_LOCKS; i++) {
         const sb_lock *lock = sb_series_at(&trace->locks, i);
         if (sb_series_count(&lock->events) == 0)
             continue;

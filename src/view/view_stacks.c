@@ -65,5 +65,7 @@ void view_put_stack(sb_output *output, const sb_trace *trace, uint32_t number) {
             sb_put_format(output, "%s[\"0x%" PRIx64 "\",\"\",0,false]", written++ == 0 ? "" : ",",
                           id);
     }
+    if (frames.size > 0)
+        sb_put_format(output, ",[\"and %zu frames more\",\"\",0,false]", frames.size / 8);
     sb_put_char(output, ']');
 }

@@ -320,6 +320,65 @@ static void frames_are_drawn_together_where_they_are_narrow(void **state) {
     sb_trace_free(trace);
 }
 
+/* ---- limits ---- */
+
+/* A trace with more of everything than a page shows. */
+static sb_trace *make_excessive_trace(void) {
+    enum { NESTED = 1030, LOCKS = 203, SETS = 6, LOSSES = 2001, DEPTH = 130 };
+    sb_trace *trace = sb_trace_create();
+    sb_output stack = sb_output_to_memory();
+    sb_track *track =
+        sb_trace_add_track(trace, SB_TRACK_THREAD, sb_trace_thread(trace, 1), SB_NONE);
+    for (int64_t i = 0; i < NESTED; i++)
+        sb_track_begin(track, i, 0);
+    for (int64_t i = 0; i < NESTED; i++)
+        sb_track_end(track, 5000 + i);
+    for (uint32_t i = 0; i < LOCKS; i++)
+        sb_series_add(&sb_trace_add_lock(trace, i)->events, &(sb_lock_event){.time = i});
+    for (int64_t i = 0; i < SETS; i++)
+        sb_series_add(&sb_trace_add_frame_set(trace, 0, true)->frames, &(sb_frame){.start = i});
+    for (int64_t i = 0; i < LOSSES; i++)
+        sb_trace_add_loss(trace, &(sb_loss){.from = i, .to = i + 1, .thread = SB_NONE});
+    const char head[] = {1, 0, 0, 0, 0, 0, 0, 0, (char)DEPTH, 0};
+    sb_put(&stack, (sb_slice){head, sizeof head});
+    for (uint64_t i = 0; i < DEPTH; i++)
+        sb_put(&stack, (sb_slice){(const char *)&i, sizeof i});
+    trace->opaque[SB_OPAQUE_CALLSTACKS] = sb_arena_copy(&trace->arena, sb_output_text(&stack));
+    sb_output_discard(&stack);
+    sb_track_annotate(trace, track, 0, &(sb_zone_note){.callstack = 1});
+    return trace;
+}
+
+static void what_is_left_out_is_said(void **state) {
+    (void)state;
+    static const char *const sentences[] = {
+        "\"Zones nested deeper than 1024 are counted and not drawn: 6\"",
+        "\"The first 200 of 203 locks are shown\"",
+        "\"The first 4 of 6 sets of frames are shown\"",
+        "\"The first 2000 of 2001 losses are hatched\"",
+    };
+    sb_error error = {0};
+    sb_output body = sb_output_to_memory();
+    sb_trace *trace = make_excessive_trace();
+    sb_view *view = view_of(trace);
+    assert_int_equal(ask(view, "/api/info", &body, &error), SB_OK);
+    for (size_t i = 0; i < COUNT_OF(sentences); i++)
+        check_contains(sb_output_text(&body), sentences[i]);
+    assert_int_equal(ask(view, "/api/zone?track=0&zone=0", &body, &error), SB_OK);
+    check_contains(sb_output_text(&body), ",[\"0x7f\",\"\",0,false],[\"and 2 frames more\"");
+    sb_output_discard(&body);
+    sb_view_free(view);
+    sb_trace_free(trace);
+    trace = make_random_trace(2);
+    view = view_of(trace);
+    body = sb_output_to_memory();
+    assert_int_equal(ask(view, "/api/info", &body, &error), SB_OK);
+    check_contains(sb_output_text(&body), "\"limits\":[]");
+    sb_output_discard(&body);
+    sb_view_free(view);
+    sb_trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_parameters_are_refused_with_a_reason),
@@ -330,6 +389,7 @@ int main(void) {
         cmocka_unit_test(a_page_holds_no_more_than_it_says),
         cmocka_unit_test(locks_are_drawn_as_their_events_say),
         cmocka_unit_test(frames_are_drawn_together_where_they_are_narrow),
+        cmocka_unit_test(what_is_left_out_is_said),
     };
     return RUN(tests);
 }

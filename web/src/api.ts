@@ -57,6 +57,8 @@ export interface Info extends News {
   crash?: { time: number; message: string };
   /** What the report says of clocks, the profiler's own cost, completeness. */
   facts: { name: string; text: string }[];
+  /** What there is more of than is shown, in words. */
+  limits: string[];
   /** Runs of ops that the trace has kernels of. */
   runs: number;
   ops: boolean;

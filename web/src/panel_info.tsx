@@ -36,13 +36,15 @@ function Clocks({ contexts, count }: { contexts: Context[]; count: number }) {
   );
 }
 
-function Losses({ losses, damage }: { losses: Loss[]; damage: string }) {
+function Losses(props: { losses: Loss[]; total: number; damage: string }) {
+  const { losses, total, damage } = props;
+  const shown = losses.slice(0, 50);
   return (
     <section>
       <h3>Completeness</h3>
       {damage && <p class="notice error">{damage}</p>}
       {losses.length === 0 && !damage && <p>Complete: nothing is known to be lost.</p>}
-      {losses.slice(0, 50).map((loss, i) => (
+      {shown.map((loss, i) => (
         <button key={i} class="loss-row" onClick={() => showAround(loss.from, loss.to)}>
           {loss.text || loss.cause}
           <span class="dim">
@@ -51,6 +53,7 @@ function Losses({ losses, damage }: { losses: Loss[]; damage: string }) {
           </span>
         </button>
       ))}
+      {total > shown.length && <p class="dim">and {formatCount(total - shown.length)} more</p>}
     </section>
   );
 }
@@ -105,6 +108,11 @@ export function InfoPanel() {
           <Row name="Allocations">{formatCount(info.allocations)}</Row>
           <Row name="Locks">{formatCount(info.locks)}</Row>
         </dl>
+        {info.limits.map((limit) => (
+          <p key={limit} class="notice">
+            {limit}
+          </p>
+        ))}
       </section>
       <Clocks contexts={info.contexts} count={info.contextCount} />
       {info.facts.length > 0 && (
@@ -119,7 +127,7 @@ export function InfoPanel() {
           </dl>
         </section>
       )}
-      <Losses losses={losses} damage={info.damage} />
+      <Losses losses={losses} total={info.lossRecords} damage={info.damage} />
     </div>
   );
 }

@@ -435,6 +435,23 @@ test("a device log has lanes of its own, alone and in a folder", async () => {
   assert.match(errors, /profile_log_device.csv: rows that cannot be read: 1, the first is line 9/);
 });
 
+test("a file of transfers that is too large is passed over, and said to be", async () => {
+  const folder = join(SCRATCH, "large-transfers");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  copyFileSync(trace, join(folder, "run.tracy"));
+  const large = join(folder, "noc_trace_dev0_ID7.json");
+  writeFileSync(large, "[]");
+  truncateSync(large, (64 << 20) + 1);
+  const own = await serve(folder);
+  const all = (await (await fetch(`${own.origin}/api/noc`)).json()) as any;
+  assert.deepEqual([all.files, all.skipped], [1, 1]);
+  assert.match(
+    (await own.stop()).errors,
+    /noc_trace_dev0_ID7.json: its transfers are not shown: it is larger than 64 MB/,
+  );
+});
+
 test("a session with flaws shows what it can, and says so", async () => {
   const folder = join(SCRATCH, "flawed");
   const elsewhere = join(SCRATCH, "elsewhere");

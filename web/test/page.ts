@@ -610,6 +610,7 @@ test("a running program grows on the page", async () => {
   await growing.locator(".badge.live").click();
   assert.ok((await state(growing)).follow);
   await growing.waitForFunction(() => !window.strobeTest.state().info!.live);
+  await growing.locator(".badge.ended").waitFor();
   await settle(growing);
   assert.equal(await count(), 120000);
   await growing.close();
