@@ -1,7 +1,8 @@
-// Runs tests of the viewer: node test.mjs SUITE STROBE SAMPLE SCRATCH
+// Runs tests of the viewer: node test.mjs SUITE STROBE SAMPLE SCRATCH [PATTERN]
 //
 // SUITE is a file in test/ without its ending, STROBE and SAMPLE are the programs, SCRATCH is a
-// folder for what the tests leave. The tests are TypeScript, so they are bundled first.
+// folder for what the tests leave, PATTERN chooses tests by name. The tests are TypeScript, so they
+// are bundled first.
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -9,9 +10,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [suite, strobe, sample, scratch] = process.argv.slice(2);
+const [suite, strobe, sample, scratch, pattern] = process.argv.slice(2);
 if (!scratch) {
-  console.error("usage: node test.mjs SUITE STROBE SAMPLE SCRATCH");
+  console.error("usage: node test.mjs SUITE STROBE SAMPLE SCRATCH [PATTERN]");
   process.exit(2);
 }
 mkdirSync(scratch, { recursive: true });
@@ -41,7 +42,8 @@ const environment = {
   SCRATCH: resolve(scratch),
   PROJECT: resolve(here, ".."),
 };
-const done = spawnSync(process.execPath, ["--test", bundle], {
+const chosen = pattern ? [`--test-name-pattern=${pattern}`] : [];
+const done = spawnSync(process.execPath, ["--test", ...chosen, bundle], {
   stdio: "inherit",
   env: environment,
 });

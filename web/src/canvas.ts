@@ -8,7 +8,7 @@ import { currentTheme } from "./hooks";
 import { groupKey, makeLayout, matches, ROW, shownFrameSets, trackKey } from "./layout";
 import type { Item, Layout } from "./layout";
 import { Loader } from "./loader";
-import { getState, setState, showAround, showRange, subscribe, toggled } from "./store";
+import { deselect, getState, setState, showAround, showRange, subscribe, toggled } from "./store";
 import type { State } from "./store";
 import { LISTED_TRACKS } from "./tracks";
 
@@ -476,7 +476,8 @@ export class TimelineCanvas {
       return;
     }
     const drawn = this.drawnAt(x, y);
-    setState({ selection: drawn ? { track: drawn.track, zone: drawn.zone } : null });
+    if (drawn) setState({ selection: { track: drawn.track, zone: drawn.zone } });
+    else deselect();
   }
 
   /**

@@ -1,6 +1,6 @@
 // The selected zone: its figures, what is around and inside it, who started it.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Run, Zone, ZoneDetails } from "./api";
 import { countOf, formatCount, formatPercent, formatTime } from "./format";
 import { Histogram } from "./histogram";
@@ -9,8 +9,8 @@ import { Icon } from "./icons";
 import { trackLabel } from "./layout";
 import { Figures, jumpTo } from "./panel_find";
 import { findSource, SourceName } from "./panel_stats";
-import { forgetRun, runName, showRow, showRun, showRunOnDevice } from "./runs";
-import { getState, setState, showAround } from "./store";
+import { runName, showRow, showRun, showRunOnDevice } from "./runs";
+import { deselect, getState, setState, showAround } from "./store";
 import { clamp, Splitter, timelineCanvas } from "./timeline";
 
 function length(zone: Zone): number {
@@ -258,14 +258,13 @@ export function Details() {
   const info = useStore((state) => state.info);
   const width = useStore((state) => state.detailWidth);
   const answer = useAnswer(
-    () => (selection ? data.zone(selection.track, selection.zone) : null),
-    [selection?.track, selection?.zone],
+    () => (selection && info ? data.zone(selection.track, selection.zone) : null),
+    // What a link says is looked at once the trace is known.
+    [selection?.track, selection?.zone, info === null],
     0,
     info?.revision,
   );
   const details = answer.data;
-  /** Whoever closes what is selected is done with its op; a link may have an op alone. */
-  const hadSelection = useRef(false);
   useEffect(() => setState({ selected: details }), [details]);
   useEffect(() => {
     const issue = selection ? details?.issue : undefined;
@@ -279,8 +278,6 @@ export function Details() {
           }
         : null;
     timelineCanvas()?.setLink(link);
-    if (selection === null && hadSelection.current) forgetRun();
-    hadSelection.current = selection !== null;
   }, [details, selection]);
   if (!selection) return null;
   return (
@@ -291,7 +288,7 @@ export function Details() {
       />
       <div class="details-head">
         <span>Zone</span>
-        <button title="Close (Esc)" onClick={() => setState({ selection: null })}>
+        <button title="Close (Esc)" onClick={deselect}>
           <Icon name="close" />
         </button>
       </div>

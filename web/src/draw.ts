@@ -597,7 +597,7 @@ class Painter {
       context.lineTo(x - 5, 9);
       context.fill();
       context.fillStyle = scene.theme.text;
-      context.fillText(mark.label, x + 8, 7);
+      context.fillText(mark.label || formatTime(mark.time), x + 8, 7);
       this.picture.marks.push({ index, x });
     });
   }

@@ -13,6 +13,8 @@ import type {
   Lock,
   Loss,
   Message,
+  Messages,
+  MessagesQuestion,
   OpsReport,
   Overview,
   Plot,
@@ -370,21 +372,21 @@ export class EmbeddedSource implements DataSource {
 
   // ---- the rest ----
 
-  async messages(
-    range: Range | null,
-    filter: string,
-    count: number,
-  ): Promise<{ messages: Message[]; matched: number }> {
+  async messages(question: MessagesQuestion, count: number): Promise<Messages> {
+    const { range, filter, severity } = question;
     const part = filter.toLowerCase();
-    const found = this.data.messages.messages.filter(
+    const { messages } = this.data.messages;
+    const found = messages.filter(
       (message) =>
+        message.severity >= severity &&
         message.text.toLowerCase().includes(part) &&
         (!range || (message.time >= range.from && message.time < range.to)),
     );
-    return { messages: found.slice(0, count), matched: found.length };
+    const total = messages.length;
+    return { messages: found.slice(0, count), matched: found.length, searched: total, total };
   }
   async flags(range: Range): Promise<Message[]> {
-    return (await this.messages(range, "", Infinity)).messages;
+    return (await this.messages({ range, filter: "", severity: 0 }, Infinity)).messages;
   }
   async plots(): Promise<Plot[]> {
     return this.data.plots.plots;
@@ -405,7 +407,7 @@ export class EmbeddedSource implements DataSource {
     return {
       sources: sources.filter(({ id, source }) => id > 0 && has(source[0])).slice(0, 20),
       tracks: this.data.tracks.tracks.filter((track) => has(track.name)).slice(0, 20),
-      messages: (await this.messages(null, text, 20)).messages,
+      messages: (await this.messages({ range: null, filter: text, severity: 0 }, 20)).messages,
       zones: this.zonesWith(part),
     };
   }

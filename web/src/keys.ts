@@ -2,9 +2,18 @@
 
 import { messageOf } from "./api";
 import type { DataSource, Zone, ZoneDetails } from "./api";
-import { formatTime } from "./format";
+import { MOST_BOOKMARKS } from "./link";
 import { jumpTo } from "./panel_find";
-import { getState, setState, showAll, showAround, showRange, showTime, TABS } from "./store";
+import {
+  deselect,
+  getState,
+  setState,
+  showAll,
+  showAround,
+  showRange,
+  showTime,
+  TABS,
+} from "./store";
 import type { ZoneRef } from "./store";
 import { timelineCanvas } from "./timeline";
 
@@ -50,7 +59,8 @@ async function showSelection(): Promise<void> {
 function addBookmark(): void {
   const { bookmarks, view } = getState();
   const time = Math.round(timelineCanvas()?.pointer ?? (view.from + view.to) / 2);
-  setState({ bookmarks: [...bookmarks, { time, label: formatTime(time) }] });
+  if (bookmarks.length < MOST_BOOKMARKS)
+    setState({ bookmarks: [...bookmarks, { time, label: "" }] });
 }
 
 function select(zone: Zone): void {
@@ -79,7 +89,7 @@ function back(): void {
   if (state.help || state.search) setState({ help: false, search: false });
   else if (state.measuring) setState({ measuring: false, measure: null });
   else if (state.measure) setState({ measure: null });
-  else if (state.selection) setState({ selection: null });
+  else if (state.selection) deselect();
   else setState({ range: null });
 }
 

@@ -110,8 +110,9 @@ export function makeLayout(state: State): Layout {
   const shown = state.tracks.filter(
     (track) => !hidden.has(track.id) && matches(track, state.filter),
   );
+  const byId = new Map(shown.map((track) => [track.id, track]));
   for (const id of state.pinned) {
-    const track = shown.find((candidate) => candidate.id === id);
+    const track = byId.get(id);
     if (track) place(track, true);
   }
   const pinnedHeight = y;

@@ -118,7 +118,7 @@ async function start(): Promise<void> {
   const { info } = getState();
   document.title = `${info?.program || info?.name || "trace"} – Strobe`;
   followLink(link);
-  if (info?.live) setState({ follow: true });
+  if (info?.live) setState({ follow: link.view === null });
   keepLink();
   keepRun(source);
   keepListed(source);
@@ -132,6 +132,7 @@ Object.assign(window, {
     flags: () => timelineCanvas()?.picture.flags ?? [],
     isSettled: () => getState().info !== null && (timelineCanvas()?.isSettled ?? false),
     state: getState,
+    change: setState,
     drawTimes: () => timelineCanvas()?.drawTimes ?? [],
     scrollBy: (pixels: number) => timelineCanvas()?.scrollBy(pixels),
     loadedTracks: () => timelineCanvas()?.loader.tracks.size ?? 0,

@@ -1,16 +1,16 @@
 // The device as a map of its cores, or of the SMs of a GPU: how busy each was, how long it waited, what it lost and what it
 // moved over the network on chip, so that imbalance is seen at a glance.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { DeviceMap, Flow, Lane, Plot, Transfers } from "./api";
 import { heatColour } from "./colours";
+import { Field, Notice, Segments } from "./controls";
 import { countOf, formatBytes, formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { RangeChip } from "./panel_stats";
-import { forgetRun, runName } from "./runs";
-import { MEASURES, setState, traceEnd } from "./store";
+import { runName } from "./runs";
+import { forgetRun, MEASURES, setState, traceEnd } from "./store";
 import type { Measure } from "./store";
-import { Field, Notice } from "./table";
 import { timelineCanvas } from "./timeline";
 
 interface MeasureText {
@@ -275,8 +275,8 @@ export function DevicePanel() {
   const data = useData();
   const range = useStore((state) => state.range);
   const info = useStore((state) => state.info);
-  const [filter, setFilter] = useState("");
-  const [device, setDevice] = useState<number | null>(null);
+  const filter = useStore((state) => state.mapFilter);
+  const device = useStore((state) => state.mapDevice);
   const chosen = useStore((state) => state.mapCore);
   const measure = useStore((state) => state.mapMeasure);
   const run = useStore((state) => state.run);
@@ -302,7 +302,7 @@ export function DevicePanel() {
   if ((info?.deviceZones ?? 0) === 0)
     return <div class="empty-table">This trace has no device lanes.</div>;
   const devices = [...new Set(all.map((core) => core.device))].sort((a, b) => a - b);
-  const shown = device ?? devices[0] ?? 0;
+  const shown = device !== null && devices.includes(device) ? device : (devices[0] ?? 0);
   const cores = all.filter((core) => core.device === shown);
   const span = Math.max(1, (answer.data?.to ?? 1) - (answer.data?.from ?? 0));
   const core = cores.find((one) => one.key === chosen);
@@ -310,35 +310,28 @@ export function DevicePanel() {
     <div class="panel-content">
       <div class="toolbar">
         {devices.length > 1 && (
-          <div class="segments">
-            {devices.map((number) => (
-              <button
-                key={number}
-                class={number === shown ? "on" : ""}
-                onClick={() => setDevice(number)}
-              >
-                Device {number}
-              </button>
-            ))}
-          </div>
+          <Segments
+            label="Which device"
+            choices={devices.map((one) => ({ value: String(one), title: `Device ${one}` }))}
+            value={String(shown)}
+            onChoose={(one) => setState({ mapDevice: Number(one) })}
+          />
         )}
         <Field
           label="Only zones named"
           hint="Only zones named…"
           value={filter}
-          onInput={setFilter}
+          onInput={(mapFilter) => setState({ mapFilter })}
         />
-        <div class="segments" aria-label="What the map shows">
-          {measures.map((one) => (
-            <button
-              key={one}
-              class={one === measure ? "on" : ""}
-              onClick={() => setState({ mapMeasure: one })}
-            >
-              {MEASURE_TEXTS[one].title}
-            </button>
-          ))}
-        </div>
+        <Segments
+          label="What the map shows"
+          choices={measures.map((value) => {
+            const { title, about, ofGpu } = MEASURE_TEXTS[value];
+            return { value, title, help: (isGpu && ofGpu) || about };
+          })}
+          value={measure}
+          onChoose={(mapMeasure) => setState({ mapMeasure })}
+        />
         <RangeChip />
         {run && (
           <button class="chip" title="All ops" onClick={forgetRun}>

@@ -1,14 +1,16 @@
 // Find zone: one source, how long its calls took, and the calls to jump to.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Call, Stats } from "./api";
+import { Field, Notice, Segments } from "./controls";
 import { formatCount, formatTime } from "./format";
 import { Histogram } from "./histogram";
 import { useAnswer, useData, useStore } from "./hooks";
 import { trackLabel } from "./layout";
 import { RangeChip, SourceName } from "./panel_stats";
-import { setState, showAround } from "./store";
-import { Field, Notice, Table } from "./table";
+import { ORDERS, setState, showAround } from "./store";
+import type { Order, Sort } from "./store";
+import { Table } from "./table";
 import type { Column } from "./table";
 import { timelineCanvas } from "./timeline";
 
@@ -45,7 +47,7 @@ export function Figures({ stats }: { stats: Stats }) {
 
 function Picker() {
   const sources = useStore((state) => state.sources);
-  const [text, setText] = useState("");
+  const text = useStore((state) => state.pickText);
   const found = useMemo(() => {
     const part = text.toLowerCase();
     const all = sources.map(([name, file], id) => ({ id, name, file }));
@@ -58,7 +60,7 @@ function Picker() {
           label="Zone name"
           hint="Which zone? Type a part of its name"
           value={text}
-          onInput={setText}
+          onInput={(pickText) => setState({ pickText })}
           isWide
         />
       </div>
@@ -75,6 +77,19 @@ function Picker() {
   );
 }
 
+const ORDER_TITLES: Record<Order, string> = {
+  longest: "longest calls",
+  shortest: "shortest calls",
+  time: "first calls",
+};
+
+/** As the server has them. */
+const ORDER_SORTS: Record<Order, Sort> = {
+  longest: { key: "duration", isDown: true },
+  shortest: { key: "duration", isDown: false },
+  time: { key: "start", isDown: false },
+};
+
 export function FindPanel() {
   const data = useData();
   const find = useStore((state) => state.find);
@@ -82,9 +97,10 @@ export function FindPanel() {
   const tracks = useStore((state) => state.tracks);
   const info = useStore((state) => state.info);
   const selection = useStore((state) => state.selection);
-  const [scale, setScale] = useState<"linear" | "log">("linear");
-  const [isLogCount, setLogCount] = useState(false);
-  const [order, setOrder] = useState<"longest" | "shortest" | "time">("longest");
+  const scale = useStore((state) => state.findScale);
+  const isLogCount = useStore((state) => state.findCounts === "log");
+  const order = useStore((state) => state.findOrder);
+  const sort = useStore((state) => state.findSort);
   const answer = useAnswer(
     () =>
       find === null ? null : data.find({ source: find, range, bins: 80, scale, order, count: 500 }),
@@ -136,16 +152,21 @@ export function FindPanel() {
           <SourceName source={find} /> ✕
         </button>
         <RangeChip />
-        <div class="segments">
-          <button class={scale === "linear" ? "on" : ""} onClick={() => setScale("linear")}>
-            Linear time
-          </button>
-          <button class={scale === "log" ? "on" : ""} onClick={() => setScale("log")}>
-            Log time
-          </button>
-        </div>
+        <Segments
+          label="Scale of the histogram"
+          choices={[
+            { value: "linear", title: "Linear time" },
+            { value: "log", title: "Log time" },
+          ]}
+          value={scale}
+          onChoose={(findScale) => setState({ findScale })}
+        />
         <label class="check">
-          <input type="checkbox" checked={isLogCount} onChange={() => setLogCount(!isLogCount)} />
+          <input
+            type="checkbox"
+            checked={isLogCount}
+            onChange={() => setState({ findCounts: isLogCount ? "linear" : "log" })}
+          />
           log counts
         </label>
         <span class="spacer" />
@@ -155,12 +176,14 @@ export function FindPanel() {
           value={order}
           aria-label="Which calls"
           onChange={(event) =>
-            setOrder(event.currentTarget.value as "longest" | "shortest" | "time")
+            setState({ findOrder: event.currentTarget.value as Order, findSort: null })
           }
         >
-          <option value="longest">longest calls</option>
-          <option value="shortest">shortest calls</option>
-          <option value="time">first calls</option>
+          {ORDERS.map((one) => (
+            <option key={one} value={one}>
+              {ORDER_TITLES[one]}
+            </option>
+          ))}
         </select>
       </div>
       {found && (
@@ -179,7 +202,9 @@ export function FindPanel() {
             columns={columns}
             rows={found.calls}
             rowKey={(call) => `${call[0]}.${call[1]}`}
-            sort={order === "time" ? "start" : "duration"}
+            first={ORDER_SORTS[order]}
+            sort={sort}
+            onSort={(findSort) => setState({ findSort })}
             selected={selection ? `${selection.track}.${selection.zone}` : null}
             onSelect={(call) => jumpTo(call[0], call[1], call[2], call[2] + call[3])}
             empty="No calls in the selection."

@@ -1,12 +1,13 @@
 // The flame graph: where the time went, by path. Width is time, depth is nesting.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { FlameNode } from "./api";
 import { sourceColour } from "./colours";
+import { HostOrDevice, Notice } from "./controls";
 import { formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { findSource, RangeChip } from "./panel_stats";
-import { Notice } from "./table";
+import { isOfDevices, setState } from "./store";
 
 interface Box {
   node: FlameNode;
@@ -19,6 +20,8 @@ interface Box {
 const ROW_HEIGHT = 20;
 /** Boxes narrower than this part of the whole cannot be seen. */
 const NARROWEST = 0.0004;
+/** And in narrower ones than this no name can be read. */
+const NARROWEST_LABEL = 0.015;
 
 /** Lays the paths out below `root` (0: all), heaviest first. */
 function layOut(nodes: FlameNode[], root: number): Box[] {
@@ -44,34 +47,52 @@ function layOut(nodes: FlameNode[], root: number): Box[] {
   return boxes;
 }
 
+/** The node that a path of sources leads to; 0: none. */
+function nodeOf(nodes: FlameNode[], path: number[]): number {
+  let found = 0;
+  for (const source of path) {
+    const at = nodes.findIndex((node) => node[0] === found && node[1] === source);
+    if (at < 0) return 0;
+    found = at + 1;
+  }
+  return found;
+}
+
+function pathOf(nodes: FlameNode[], number: number): number[] {
+  const path: number[] = [];
+  for (let at = number; at > 0; at = nodes[at - 1]![0]) path.unshift(nodes[at - 1]![1]);
+  return path;
+}
+
 export function FlamePanel() {
   const data = useData();
   const theme = useTheme();
   const range = useStore((state) => state.range);
   const sources = useStore((state) => state.sources);
   const info = useStore((state) => state.info);
-  const [devices, setDevices] = useState((info?.zones ?? 0) === 0 && (info?.deviceZones ?? 0) > 0);
-  const [root, setRoot] = useState(0);
+  const devices = useStore((state) => isOfDevices(state.flameDevices, state.info));
+  const path = useStore((state) => state.flamePath);
   const { revision } = info ?? {};
   const answer = useAnswer(() => data.flame(range, devices), [range, devices], 120, revision);
   const nodes = answer.data?.nodes ?? [];
-  const boxes = useMemo(() => layOut(nodes, root <= nodes.length ? root : 0), [nodes, root]);
+  const root = useMemo(() => nodeOf(nodes, path), [nodes, path]);
+  const boxes = useMemo(() => layOut(nodes, root), [nodes, root]);
   const rows = boxes.reduce((deepest, box) => Math.max(deepest, box.depth + 1), 0);
   const name = (source: number) => sources[source]?.[0] || "???";
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <div class="segments">
-          <button class={devices ? "" : "on"} onClick={() => (setDevices(false), setRoot(0))}>
-            Host
-          </button>
-          <button class={devices ? "on" : ""} onClick={() => (setDevices(true), setRoot(0))}>
-            Device
-          </button>
-        </div>
+        <HostOrDevice
+          isDevice={devices}
+          onChoose={(flameDevices) => setState({ flameDevices, flamePath: [] })}
+        />
         <RangeChip />
         {root !== 0 && (
-          <button class="chip active" onClick={() => setRoot(0)}>
+          <button
+            class="chip active"
+            title="Back to all"
+            onClick={() => setState({ flamePath: [] })}
+          >
             {name(nodes[root - 1]?.[1] ?? 0)} ✕
           </button>
         )}
@@ -87,7 +108,7 @@ export function FlamePanel() {
           {boxes.map((box) => (
             <div
               key={box.number}
-              class="flame-box"
+              class={`flame-box ${box.width > NARROWEST_LABEL ? "labelled" : ""}`}
               style={{
                 left: `${box.left * 100}%`,
                 width: `calc(${box.width * 100}% - 1px)`,
@@ -95,10 +116,12 @@ export function FlamePanel() {
                 background: sourceColour(theme, sources[box.node[1]]),
               }}
               title={`${name(box.node[1])}\n${formatTime(box.node[3])} (${formatPercent(box.width)}), self ${formatTime(box.node[4])}, ${formatCount(box.node[2])} calls`}
-              onClick={() => setRoot(box.number === root ? 0 : box.number)}
+              onClick={() =>
+                setState({ flamePath: box.number === root ? [] : pathOf(nodes, box.number) })
+              }
               onDblClick={() => findSource(box.node[1])}
             >
-              {box.width > 0.015 ? name(box.node[1]) : ""}
+              {box.width > NARROWEST_LABEL ? name(box.node[1]) : ""}
             </div>
           ))}
         </div>

@@ -1,16 +1,17 @@
 // Messages and signposts: a list to filter and to jump from.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Message } from "./api";
 import { fromTrace } from "./colours";
+import { Field, Notice } from "./controls";
 import { countOf, formatCount, formatTime } from "./format";
 import { useAnswer, useData, useStore } from "./hooks";
 import { RangeChip } from "./panel_stats";
-import { showTime } from "./store";
-import { Field, Notice, Table } from "./table";
+import { setState, SEVERITIES, showTime } from "./store";
+import type { Severity } from "./store";
+import { Table } from "./table";
 import type { Column } from "./table";
 
-const SEVERITIES = ["trace", "debug", "info", "warning", "error", "fatal"];
 const LISTED = 2000;
 
 export function MessagesPanel() {
@@ -18,10 +19,13 @@ export function MessagesPanel() {
   const range = useStore((state) => state.range);
   const tracks = useStore((state) => state.tracks);
   const info = useStore((state) => state.info);
-  const [filter, setFilter] = useState("");
+  const filter = useStore((state) => state.messageFilter);
+  const severity = useStore((state) => state.messageSeverity);
+  const sort = useStore((state) => state.messageSort);
+  const least = SEVERITIES.indexOf(severity);
   const answer = useAnswer(
-    () => data.messages(range, filter, LISTED),
-    [range, filter],
+    () => data.messages({ range, filter, severity: least }, LISTED),
+    [range, filter, least],
     100,
     info?.revision,
   );
@@ -68,24 +72,46 @@ export function MessagesPanel() {
     ],
     [tracks],
   );
-  const matched = answer.data?.matched ?? 0;
+  const { matched, searched, total } = answer.data ?? { matched: 0, searched: 0, total: 0 };
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <Field label="Filter messages" value={filter} onInput={setFilter} />
+        <Field
+          label="Filter messages"
+          value={filter}
+          onInput={(messageFilter) => setState({ messageFilter })}
+        />
+        <select
+          class="field"
+          aria-label="Least severity"
+          title="Messages of this severity and above"
+          value={severity}
+          onChange={(event) => setState({ messageSeverity: event.currentTarget.value as Severity })}
+        >
+          {SEVERITIES.map((one, i) => (
+            <option key={one} value={one}>
+              {i === 0 ? "all severities" : i + 1 < SEVERITIES.length ? `${one} and above` : one}
+            </option>
+          ))}
+        </select>
         <RangeChip />
         <span class="spacer" />
         <Notice error={answer.error} isLoading={answer.isLoading} />
         <span class="dim">
           {matched > LISTED ? `the first ${formatCount(LISTED)} of ` : ""}
           {countOf(matched, "message")}
+          {searched < total
+            ? ` among the first ${formatCount(searched)} of ${formatCount(total)}`
+            : ""}
         </span>
       </div>
       <Table
         columns={columns}
         rows={answer.data?.messages ?? []}
         rowKey={(message) => message.id}
-        sort="time"
+        first={{ key: "time", isDown: false }}
+        sort={sort}
+        onSort={(messageSort) => setState({ messageSort })}
         onSelect={(message) => showTime(message.time)}
         empty={answer.isLoading ? "" : "No messages here."}
       />

@@ -1,13 +1,15 @@
 // The ops report: what each operation cost, what bounds it, what to try.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Op, OpGroup, OpsReport, Run } from "./api";
 import { nameColour } from "./colours";
+import { Field, Notice, Segments } from "./controls";
 import { countOf, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useExactAnswer, useStore, useTheme } from "./hooks";
 import { runName, showRun, showRunOnDevice } from "./runs";
-import { setState } from "./store";
-import { Field, Notice, Table } from "./table";
+import { GROUPINGS, setState } from "./store";
+import type { Grouping } from "./store";
+import { Table } from "./table";
 import type { Column } from "./table";
 
 type OpColumn = Column<Op> & { isOptional?: boolean };
@@ -72,8 +74,9 @@ const COLUMNS: OpColumn[] = [
 
 /** Those that are asked for and known, in the order of the table; the op itself is always there. */
 function chooseColumns(keys: string[] | null): OpColumn[] {
+  const known = COLUMNS.filter((column) => keys?.includes(column.key));
   return COLUMNS.filter((column) =>
-    keys ? column.key === "op_code" || keys.includes(column.key) : !column.isOptional,
+    known.length > 0 ? column.key === "op_code" || known.includes(column) : !column.isOptional,
   );
 }
 
@@ -114,8 +117,6 @@ function ColumnChoice({ shown }: { shown: OpColumn[] }) {
 function highest<T>(rows: T[], value: (row: T) => number): number {
   return rows.reduce((most, row) => Math.max(most, value(row)), 1e-9);
 }
-
-type Grouping = "op" | "category" | "memory";
 
 /** Device time by kind of op, by category, or by where the first input lies. */
 function groupOps(
@@ -235,12 +236,18 @@ const RUN_COLUMNS: Column<Run>[] = [
   { key: "from", title: "Start", value: (run) => run.from, show: (run) => formatTime(run.from) },
 ];
 
+function OpFilter() {
+  const filter = useStore((state) => state.opFilter);
+  return <Field label="Filter ops" value={filter} onInput={(opFilter) => setState({ opFilter })} />;
+}
+
 /** Without a report, the runs that the trace itself knows of. */
 function Runs() {
   const data = useData();
   const info = useStore((state) => state.info);
   const chosen = useStore((state) => state.run);
-  const [filter, setFilter] = useState("");
+  const filter = useStore((state) => state.opFilter);
+  const sort = useStore((state) => state.opSort);
   const answer = useAnswer(() => data.runs(null), [], 0, info?.revision);
   const runs = (answer.data?.runs ?? []).filter((run) =>
     runName(run).toLowerCase().includes(filter.toLowerCase()),
@@ -249,7 +256,7 @@ function Runs() {
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <Field label="Filter ops" value={filter} onInput={setFilter} />
+        <OpFilter />
         <span class="spacer" />
         <Notice error={answer.error} isLoading={answer.isLoading && !answer.data} />
         <span class="dim">
@@ -260,7 +267,9 @@ function Runs() {
         columns={RUN_COLUMNS}
         rows={runs}
         rowKey={(run) => run.op}
-        sort="time"
+        first={{ key: "time", isDown: true }}
+        sort={sort}
+        onSort={(opSort) => setState({ opSort })}
         part={(run) => (run.to - run.from) / most}
         selected={chosen?.op ?? null}
         onSelect={(run) => void showRun(data, run.op)}
@@ -273,9 +282,10 @@ function Runs() {
 export function OpsPanel() {
   const data = useData();
   const info = useStore((state) => state.info);
-  const [filter, setFilter] = useState("");
-  const [chosen, setChosen] = useState<number | null>(null);
-  const [grouping, setGrouping] = useState<Grouping>("op");
+  const filter = useStore((state) => state.opFilter);
+  const chosen = useStore((state) => state.opRow);
+  const grouping = useStore((state) => state.opGrouping);
+  const sort = useStore((state) => state.opSort);
   const chosenColumns = useStore((state) => state.opColumns);
   const answer = useAnswer(() => (info?.ops ? data.ops() : null), [info?.ops]);
   const report = answer.data;
@@ -285,10 +295,6 @@ export function OpsPanel() {
     [report, filter],
   );
   const columns = useMemo(() => chooseColumns(chosenColumns), [chosenColumns]);
-  const run = useStore((state) => state.run);
-  useEffect(() => {
-    if (run?.row !== undefined) setChosen(run.row);
-  }, [run]);
   if (!info?.ops && (info?.runs ?? 0) > 0) return <Runs />;
   if (!info?.ops)
     return (
@@ -302,14 +308,13 @@ export function OpsPanel() {
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <Field label="Filter ops" value={filter} onInput={setFilter} />
-        <div class="segments" aria-label="Summary by">
-          {(["op", "category", "memory"] as const).map((one) => (
-            <button key={one} class={grouping === one ? "on" : ""} onClick={() => setGrouping(one)}>
-              by {one}
-            </button>
-          ))}
-        </div>
+        <OpFilter />
+        <Segments
+          label="Summary"
+          choices={GROUPINGS.map((value) => ({ value, title: `by ${value}` }))}
+          value={grouping}
+          onChoose={(opGrouping) => setState({ opGrouping })}
+        />
         <ColumnChoice shown={columns} />
         <span class="spacer" />
         <Notice error={answer.error} isLoading={answer.isLoading && !report} />
@@ -328,10 +333,12 @@ export function OpsPanel() {
               columns={columns}
               rows={ops}
               rowKey={(row) => row.id}
-              sort="total_percent"
+              first={{ key: "total_percent", isDown: true }}
+              sort={sort}
+              onSort={(opSort) => setState({ opSort })}
               part={(row) => (row.total_percent ?? 0) / most}
               selected={chosen}
-              onSelect={(row) => setChosen(row.id)}
+              onSelect={(row) => setState({ opRow: row.id })}
               empty="No op is called like this."
             />
             <aside class="ops-side">{op ? <Advice op={op} /> : <Verdict report={report} />}</aside>

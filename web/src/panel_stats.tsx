@@ -1,13 +1,14 @@
 // Statistics per source, of the whole trace or of what is selected.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { StatsRow } from "./api";
 import { sourceColour } from "./colours";
+import { Field, HostOrDevice, Notice } from "./controls";
 import { countOf, formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { trackLabel } from "./layout";
-import { setState } from "./store";
-import { Field, Notice, Table } from "./table";
+import { isOfDevices, setState } from "./store";
+import { Table } from "./table";
 import type { Column } from "./table";
 
 export function findSource(source: number): void {
@@ -55,9 +56,10 @@ export function StatsPanel() {
   const tracks = useStore((state) => state.tracks);
   const sources = useStore((state) => state.sources);
   const info = useStore((state) => state.info);
-  const [filter, setFilter] = useState("");
-  const [devices, setDevices] = useState((info?.zones ?? 0) === 0 && (info?.deviceZones ?? 0) > 0);
-  const [track, setTrack] = useState<number | null>(null);
+  const filter = useStore((state) => state.statsFilter);
+  const devices = useStore((state) => isOfDevices(state.statsDevices, state.info));
+  const track = useStore((state) => state.statsTrack);
+  const sort = useStore((state) => state.statsSort);
   const answer = useAnswer(
     () => data.stats({ range, track, devices, filter }),
     [range, track, devices, filter],
@@ -110,21 +112,21 @@ export function StatsPanel() {
   return (
     <div class="panel-content">
       <div class="toolbar">
-        <Field label="Filter by name" value={filter} onInput={setFilter} />
-        <div class="segments" role="radiogroup" aria-label="Which zones">
-          <button class={devices ? "" : "on"} onClick={() => (setDevices(false), setTrack(null))}>
-            Host
-          </button>
-          <button class={devices ? "on" : ""} onClick={() => (setDevices(true), setTrack(null))}>
-            Device
-          </button>
-        </div>
+        <Field
+          label="Filter by name"
+          value={filter}
+          onInput={(statsFilter) => setState({ statsFilter })}
+        />
+        <HostOrDevice
+          isDevice={devices}
+          onChoose={(statsDevices) => setState({ statsDevices, statsTrack: null })}
+        />
         <select
           class="field"
           aria-label="Track"
           value={track ?? ""}
-          onChange={(event) =>
-            setTrack(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))
+          onChange={({ currentTarget: { value } }) =>
+            setState({ statsTrack: value === "" ? null : Number(value) })
           }
         >
           <option value="">all tracks</option>
@@ -146,7 +148,9 @@ export function StatsPanel() {
         columns={columns}
         rows={rows}
         rowKey={(row) => row.source}
-        sort="total"
+        first={{ key: "total", isDown: true }}
+        sort={sort}
+        onSort={(statsSort) => setState({ statsSort })}
         part={(row) => (total > 0 ? row.self / total : 0)}
         onSelect={(row) => findSource(row.source)}
         empty={answer.isLoading ? "" : "No zones here. Widen the selection, or clear the filter."}

@@ -31,7 +31,9 @@ async function loadRun(data: DataSource, op: number): Promise<RunDetails | null>
 export async function showRun(data: DataSource, op: number): Promise<void> {
   const details = await loadRun(data, op);
   const zone = details && longest(details.zones);
-  if (zone) jumpTo(zone.track, zone.zone, details.run.from, details.run.to);
+  if (!zone) return;
+  setState({ opRow: details.run.row ?? getState().opRow });
+  jumpTo(zone.track, zone.zone, details.run.from, details.run.to);
 }
 
 /** A link names a run by its number; the rest of it is asked for. */
@@ -43,10 +45,6 @@ export function keepRun(data: DataSource): void {
     if (state.op !== before.op) look(state);
   });
   look(getState());
-}
-
-export function forgetRun(): void {
-  setState({ op: null, run: null, runZones: new Set() });
 }
 
 /** The map of the device while a run was on it. */
@@ -61,7 +59,7 @@ export function showRunOnDevice(run: Run): void {
 
 /** The row of the ops report. */
 export function showRow(run: Run): void {
-  setState({ op: run.op, run, tab: "ops" });
+  setState({ op: run.op, run, opRow: run.row ?? null, tab: "ops" });
 }
 
 export function runName(run: Run): string {

@@ -19,6 +19,25 @@ export const TAB_NAMES: Record<Tab, string> = {
 export const MEASURES = ["busy", "kernel", "waiting", "lost", "traffic"] as const;
 export type Measure = (typeof MEASURES)[number];
 
+export const SCALES = ["linear", "log"] as const;
+export type Scale = (typeof SCALES)[number];
+
+/** Which calls of a source are listed. */
+export const ORDERS = ["longest", "shortest", "time"] as const;
+export type Order = (typeof ORDERS)[number];
+
+export const GROUPINGS = ["op", "category", "memory"] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+export const SEVERITIES = ["trace", "debug", "info", "warning", "error", "fatal"] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** By which column a table is sorted. */
+export interface Sort {
+  key: string;
+  isDown: boolean;
+}
+
 export interface ZoneRef {
   track: number;
   zone: number;
@@ -26,6 +45,7 @@ export interface ZoneRef {
 
 export interface Bookmark {
   time: number;
+  /** What a person called it; empty: its time. */
   label: string;
 }
 
@@ -57,11 +77,37 @@ export interface State {
   tab: Tab;
   /** The source that "find zone" is about. */
   find: number | null;
-  /** What the map of a device shows, and the core that is chosen on it. */
-  mapMeasure: Measure;
-  mapCore: string | null;
+  /** What is typed where a source is chosen. */
+  pickText: string;
+  findScale: Scale;
+  findCounts: Scale;
+  findOrder: Order;
+  /** Orders of tables; null: as they start. */
+  findSort: Sort | null;
+  statsFilter: string;
+  /** Zones of devices, or of the host; null: of the host where it has any. */
+  statsDevices: boolean | null;
+  statsTrack: number | null;
+  statsSort: Sort | null;
+  messageFilter: string;
+  /** The least severity that is listed. */
+  messageSeverity: Severity;
+  messageSort: Sort | null;
+  opFilter: string;
+  opSort: Sort | null;
+  opGrouping: Grouping;
+  /** The row of the ops report that is looked at. */
+  opRow: number | null;
   /** Columns of the ops table, by key; null: the usual ones. */
   opColumns: string[] | null;
+  /** What the map of a device shows, of which zones and device, and the core that is chosen on it. */
+  mapMeasure: Measure;
+  mapFilter: string;
+  mapDevice: number | null;
+  mapCore: string | null;
+  flameDevices: boolean | null;
+  /** The box of the flame graph that is looked into: sources from the outermost zone on. */
+  flamePath: number[];
   filter: string;
   hidden: number[];
   pinned: number[];
@@ -101,7 +147,8 @@ function storedHabits(): Partial<State> {
   return habits;
 }
 
-let state: State = {
+/** How a page starts. */
+export const FIRST: Readonly<State> = {
   info: null,
   sources: [],
   tracks: [],
@@ -122,9 +169,29 @@ let state: State = {
   measuring: false,
   tab: "stats",
   find: null,
-  mapMeasure: "busy",
-  mapCore: null,
+  pickText: "",
+  findScale: "linear",
+  findCounts: "linear",
+  findOrder: "longest",
+  findSort: null,
+  statsFilter: "",
+  statsDevices: null,
+  statsTrack: null,
+  statsSort: null,
+  messageFilter: "",
+  messageSeverity: "trace",
+  messageSort: null,
+  opFilter: "",
+  opSort: null,
+  opGrouping: "op",
+  opRow: null,
   opColumns: null,
+  mapMeasure: "busy",
+  mapFilter: "",
+  mapDevice: null,
+  mapCore: null,
+  flameDevices: null,
+  flamePath: [],
   filter: "",
   hidden: [],
   pinned: [],
@@ -140,8 +207,9 @@ let state: State = {
   panelHeight: 300,
   labelWidth: 220,
   detailWidth: 320,
-  ...storedHabits(),
 };
+
+let state: State = { ...FIRST, ...storedHabits() };
 
 type Listener = (state: State, before: State) => void;
 const listeners = new Set<Listener>();
@@ -169,6 +237,16 @@ function keepHabits(): void {
   } catch {
     // A page from a file may have no storage; then habits last as long as the page.
   }
+}
+
+export function forgetRun(): void {
+  setState({ op: null, run: null, runZones: new Set() });
+}
+
+/** Whoever closes what is selected is done with its op. */
+export function deselect(): void {
+  setState({ selection: null });
+  forgetRun();
 }
 
 /** The end of what can be looked at. */
@@ -209,9 +287,20 @@ export function showAround(from: number, to: number): void {
   showRange(from - length * 0.75, to + length * 0.75);
 }
 
-export function placeAll(): void {
+/** All of the trace, with a little room at both ends. */
+export function wholeView(): Range {
   const end = traceEnd();
-  placeView(-end * 0.01, end * 1.01);
+  return { from: -end * 0.01, to: end * 1.01 };
+}
+
+export function placeAll(): void {
+  const { from, to } = wholeView();
+  placeView(from, to);
+}
+
+/** Whether a panel is about devices; where nobody chose, about the host if it has zones. */
+export function isOfDevices(chosen: boolean | null, info: Info | null): boolean {
+  return chosen ?? ((info?.zones ?? 0) === 0 && (info?.deviceZones ?? 0) > 0);
 }
 
 export function showAll(): void {

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Sort } from "./store";
 
 export interface Column<T> {
   key: string;
@@ -19,7 +20,10 @@ interface Props<T> {
   columns: Column<T>[];
   rows: T[];
   rowKey: (row: T) => string | number;
-  sort: string;
+  /** How it is sorted unless somebody chose (null: nobody). */
+  first: Sort;
+  sort: Sort | null;
+  onSort: (sort: Sort | null) => void;
   /** A bar behind the first column: a part of one. */
   part?: (row: T) => number;
   selected?: string | number | null;
@@ -35,8 +39,9 @@ function compare(a: number | string, b: number | string): number {
 }
 
 export function Table<T>(props: Props<T>) {
-  const { columns, rows } = props;
-  const [sort, setSort] = useState({ key: props.sort, isDown: true });
+  const { columns, rows, first: start } = props;
+  // A link may name a column that is not there.
+  const sort = columns.some((one) => one.key === props.sort?.key) ? props.sort! : start;
   const [scroll, setScroll] = useState(0);
   const [height, setHeight] = useState(400);
   const body = useRef<HTMLDivElement>(null);
@@ -49,9 +54,11 @@ export function Table<T>(props: Props<T>) {
     const column = columns.find((one) => one.key === sort.key) ?? columns[0]!;
     const direction = sort.isDown ? -1 : 1;
     return [...rows].sort((a, b) => direction * compare(column.value(a), column.value(b)));
-  }, [rows, sort, columns]);
-  const click = (column: Column<T>) =>
-    setSort({ key: column.key, isDown: sort.key === column.key ? !sort.isDown : !column.isText });
+  }, [rows, sort.key, sort.isDown, columns]);
+  const click = ({ key, isText }: Column<T>) => {
+    const isDown = sort.key === key ? !sort.isDown : !isText;
+    props.onSort(key === start.key && isDown === start.isDown ? null : { key, isDown });
+  };
   const first = Math.max(0, Math.floor(scroll / ROW_HEIGHT) - 5);
   const visible = sorted.slice(first, first + Math.ceil(height / ROW_HEIGHT) + 10);
   const template = columns.map((column) => column.width ?? "minmax(84px, 1fr)").join(" ");
@@ -109,30 +116,4 @@ export function Table<T>(props: Props<T>) {
       </div>
     </div>
   );
-}
-
-/** Where a text is typed that a list is filtered by. */
-export function Field(props: {
-  label: string;
-  /** What stands in it while it is empty; the label without. */
-  hint?: string;
-  value: string;
-  onInput: (text: string) => void;
-  isWide?: boolean;
-}) {
-  return (
-    <input
-      class={props.isWide ? "field wide" : "field"}
-      placeholder={props.hint ?? props.label}
-      aria-label={props.label}
-      value={props.value}
-      onInput={(event) => props.onInput(event.currentTarget.value)}
-    />
-  );
-}
-
-/** What a panel says while it has nothing to show. */
-export function Notice({ error, isLoading }: { error: string | null; isLoading: boolean }) {
-  if (error) return <div class="notice error">{error}</div>;
-  return isLoading ? <div class="notice">Counting…</div> : null;
 }

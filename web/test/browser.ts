@@ -3,17 +3,20 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { after, before } from "node:test";
 import { chromium } from "playwright-core";
 import type { BrowserContext, Page } from "playwright-core";
 import type { Drawn } from "../src/draw";
 import type { State } from "../src/store";
-import { PROJECT, SCRATCH } from "./harness";
+import { PROJECT, SCRATCH, serve, stopAll } from "./harness";
+import type { Server } from "./harness";
 
 export interface TestHook {
   zones(): Drawn[];
   flags(): unknown[];
   isSettled(): boolean;
   state(): State;
+  change(change: Partial<State>): void;
   drawTimes(): number[];
   scrollBy(pixels: number): void;
   loadedTracks(): number;
@@ -53,6 +56,33 @@ export async function openBrowser(size: {
       "--font-render-hinting=none",
     ],
   });
+}
+
+/** What the tests of a suite share; see shareViewer. */
+export let server: Server;
+export let browser: BrowserContext;
+export let page: Page;
+
+/** One server, browser and page for all tests of a suite: of the trace that `make` makes. */
+export function shareViewer(make: () => string, size: { width: number; height: number }): void {
+  before(async () => {
+    server = await serve(make());
+    browser = await openBrowser(size);
+    page = await openPage(browser, server.link);
+  });
+  after(async () => {
+    await browser.close();
+    const { code, errors } = await server.stop();
+    stopAll();
+    assert.equal(code, 0, errors);
+  });
+}
+
+/** Opens the page anew, as it starts or as a link says. */
+export async function reset(link = ""): Promise<void> {
+  await page.goto("about:blank");
+  await page.goto(server.link + link);
+  await settle(page);
 }
 
 /** Opens an address; console errors and requests elsewhere fail the test that made them. */

@@ -2,37 +2,26 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import type { BrowserContext, Page } from "playwright-core";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
 import type { ZoneDetails } from "../src/api";
-import { canvasBox, clickZone, openBrowser, openPage, settle, state, zones } from "./browser";
-import { makeTrace, PROJECT, serve, stopAll } from "./harness";
-import type { Server } from "./harness";
+import {
+  browser,
+  canvasBox,
+  clickZone,
+  openPage,
+  page,
+  reset,
+  server,
+  settle,
+  shareViewer,
+  state,
+  zones,
+} from "./browser";
+import { makeTrace, PROJECT, serve } from "./harness";
 
 let trace = "";
-let server: Server;
-let browser: BrowserContext;
-let page: Page;
-
-before(async () => {
-  trace = makeTrace("run");
-  server = await serve(trace);
-  browser = await openBrowser({ width: 1280, height: 720 });
-  page = await openPage(browser, server.link);
-});
-
-after(async () => {
-  await browser.close();
-  const { code, errors } = await server.stop();
-  stopAll();
-  assert.equal(code, 0, errors);
-});
-
-async function reset(link = ""): Promise<void> {
-  await page.goto("about:blank");
-  await page.goto(server.link + link);
-  await settle(page);
-}
+shareViewer(() => (trace = makeTrace("run")), { width: 1280, height: 720 });
 
 async function ask<T>(path: string): Promise<T> {
   return (await fetch(`${server.origin}/api/${path}`)).json() as Promise<T>;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -47,6 +47,16 @@ export function makeTrace(...kind: string[]): string {
   run(VIEW_SAMPLE, ...kind, path);
   assert.ok(existsSync(path));
   return path;
+}
+
+/** A folder as a run leaves it: a trace and its ops report. */
+export function makeFolder(trace: string): string {
+  const folder = join(SCRATCH, "report");
+  const sample = join(PROJECT, "examples/perf/decoder_wormhole");
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(trace, join(folder, "run.tracy"));
+  for (const name of readdirSync(sample)) copyFileSync(join(sample, name), join(folder, name));
+  return folder;
 }
 
 export interface Server {

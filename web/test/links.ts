@@ -3,36 +3,31 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import type { BrowserContext, Page } from "playwright-core";
-import { canvasBox, clickZone, openBrowser, openPage, settle, state, zones } from "./browser";
-import { makeTrace, run, SCRATCH, serve, stopAll, STROBE } from "./harness";
-import type { Server } from "./harness";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import {
+  browser,
+  canvasBox,
+  clickZone,
+  openPage,
+  page,
+  reset,
+  server,
+  settle,
+  shareViewer,
+  state,
+  zones,
+} from "./browser";
+import { makeFolder, makeTrace, run, SCRATCH, serve, STROBE } from "./harness";
 
 let trace = "";
-let server: Server;
-let browser: BrowserContext;
-let page: Page;
-
-before(async () => {
-  trace = makeTrace("run");
-  server = await serve(trace);
-  browser = await openBrowser({ width: 1280, height: 720 });
-  page = await openPage(browser, server.link);
-});
-
-after(async () => {
-  await browser.close();
-  const { code, errors } = await server.stop();
-  stopAll();
-  assert.equal(code, 0, errors);
-});
-
-async function reset(link = ""): Promise<void> {
-  await page.goto("about:blank");
-  await page.goto(server.link + link);
-  await settle(page);
-}
+shareViewer(
+  () => {
+    trace = makeTrace("run");
+    return makeFolder(trace);
+  },
+  { width: 1280, height: 720 },
+);
 
 /** Until the details of what is selected are known. */
 async function detailsKnown(): Promise<void> {
@@ -65,7 +60,303 @@ test("a link keeps what the map shows and the op that is looked at", async () =>
   const { run, mapMeasure, mapCore } = await state(page);
   assert.deepEqual([run?.op, mapMeasure, mapCore], [1, "waiting", "0:2,2"]);
   // As the page writes it, which comes a moment later.
-  await page.waitForFunction(() => location.hash.includes("op=1&map=waiting&core=0%3A2%2C2"));
+  await page.waitForFunction(() => location.hash.includes("op=1&map=waiting&core=0:2,2"));
+});
+
+// ---- what links keep ----
+
+/** The words of the address, once it has all of these and says nothing new. */
+async function linkWith(...words: string[]): Promise<string> {
+  await page.waitForFunction(
+    (all) => all.every((word) => location.hash.slice(1).split("&").includes(word)),
+    words,
+  );
+  return page.url();
+}
+
+/** What can be read below the timeline, and what is typed and chosen there. */
+async function readPanel(shown: Page): Promise<string> {
+  return shown.evaluate(() => {
+    const panel = document.querySelector<HTMLElement>(".panels")!;
+    const fields = [...panel.querySelectorAll<HTMLInputElement>("input, select")];
+    const values = fields.map((field) => `${field.value} ${field.checked}`);
+    const pressed = [...panel.querySelectorAll("[aria-pressed=true], .selected, .chosen")];
+    const bars = [...panel.querySelectorAll<HTMLElement>(".histogram-bar")];
+    return JSON.stringify([
+      panel.innerText,
+      values,
+      pressed.map((one) => one.textContent),
+      bars.map((bar) => bar.style.height),
+    ]);
+  });
+}
+
+/** Until two pages have the same below the timeline. */
+async function showsThe(same: Page): Promise<void> {
+  let [mine, theirs] = ["", ""];
+  for (let i = 0; i < 100; i++) {
+    [mine, theirs] = [await readPanel(page), await readPanel(same)];
+    if (mine === theirs) return;
+    await page.waitForTimeout(100);
+  }
+  assert.equal(theirs, mine);
+}
+
+/** A page that was sent the link shows what this one does, and has the same link. */
+async function isRestored(...words: string[]): Promise<void> {
+  const link = await linkWith(...words);
+  const other = await openPage(browser, link);
+  await showsThe(other);
+  await other.waitForTimeout(300);
+  assert.equal(other.url(), link);
+  await other.close();
+}
+
+const rows = () => page.locator(".panels .table-row.clickable");
+const head = (title: string) =>
+  page.locator(".panels [role=columnheader]", { hasText: title }).click();
+const press = (title: string) => page.locator(".segments button", { hasText: title }).click();
+
+test("a link is short while all is as at first", async () => {
+  await reset();
+  await page.waitForTimeout(400);
+  assert.equal(new URL(page.url()).hash, "");
+  await page.fill('[aria-label="Filter by name"]', "mat & mul|~%");
+  await linkWith("stats=mat+%26+mul|~%25");
+  await page.fill('[aria-label="Filter by name"]', "");
+  await head("Count");
+  await linkWith("stats-sort=-count");
+  await head("Total");
+  await page.waitForFunction(() => location.hash === "");
+});
+
+test("a link keeps filter, tracks and order of the statistics", async () => {
+  await reset();
+  await rows().first().waitFor();
+  await press("Device");
+  await page.selectOption('[aria-label="Track"]', { index: 3 });
+  await page.fill('[aria-label="Filter by name"]', "kernel");
+  await head("Max");
+  await head("Max");
+  const { statsTrack } = await state(page);
+  await isRestored(
+    "stats-of=device",
+    `stats-track=${statsTrack}`,
+    "stats=kernel",
+    "stats-sort=max",
+  );
+  for (const row of await rows().allTextContents()) assert.match(row, /KERNEL/);
+  await press("Host");
+  await isRestored("stats-of=host", "stats=kernel");
+});
+
+test("a link keeps scales and calls of a found zone, and what is typed to find one", async () => {
+  await reset("#tab=find");
+  await page.fill('[aria-label="Zone name"]', "matmul");
+  await isRestored("tab=find", "pick=matmul");
+  await page.locator(".pick-list button").first().click();
+  await page.locator(".histogram-bar").first().waitFor();
+  await press("Log time");
+  await page.locator(".panels .check input").click();
+  await page.selectOption('[aria-label="Which calls"]', "shortest");
+  await isRestored("find-scale=log", "find-counts=log", "find-calls=shortest");
+  const durations = async () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll(".find-body .table-row.clickable")].map((row) =>
+        parseFloat(row.children[0]!.textContent!),
+      ),
+    );
+  const shortest = await durations();
+  assert.deepEqual(
+    shortest,
+    [...shortest].sort((a, b) => a - b),
+  );
+  await head("Start");
+  await isRestored("find-sort=-start");
+  await page.selectOption('[aria-label="Which calls"]', "time");
+  await isRestored("find-calls=time");
+  assert.ok(!page.url().includes("find-sort"), "another list starts in its own order");
+});
+
+test("a link keeps filter, severity and order of the messages", async () => {
+  // Formats that can be written know no severities.
+  await browser.route("**/api/messages?*", async (route) => {
+    const answer = await (await route.fetch()).json();
+    for (const message of answer.messages) message.severity = message.id % 6;
+    await route.fulfill({ json: answer });
+  });
+  await reset("#tab=messages");
+  await rows().first().waitFor();
+  await head("Severity");
+  await isRestored("messages-sort=severity");
+  await page.selectOption('[aria-label="Least severity"]', "error");
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll(".panels .table-row.clickable")].every((row) =>
+      /error|fatal/.test(row.children[1]!.textContent!),
+    ),
+  );
+  assert.ok((await rows().count()) > 4);
+  await page.fill('[aria-label="Filter messages"]', "TT_DNN");
+  await isRestored("severity=error", "messages=TT_DNN");
+  await browser.unrouteAll({ behavior: "wait" });
+});
+
+test("a link keeps filter, order, summary and row of the ops", async () => {
+  await reset("#tab=ops");
+  await rows().first().waitFor();
+  await press("by memory");
+  await page.fill('[aria-label="Filter ops"]', "matmul");
+  await head("Gap");
+  await rows().nth(2).click();
+  await page.locator(".advice").waitFor();
+  const { opRow } = await state(page);
+  await isRestored("ops-by=memory", "ops=matmul", "ops-sort=-gap_us", `row=${opRow}`);
+});
+
+test("a link keeps zones, figure and core of the map", async () => {
+  await reset("#tab=device");
+  await page.locator(".core").first().waitFor();
+  await page.fill('[aria-label="Only zones named"]', "sdpa");
+  await press("Waiting");
+  await page.locator('.core[title^="Core 3,2"]').click();
+  await isRestored("map-zones=sdpa", "map=waiting", "core=0:3,2");
+});
+
+test("a link keeps what the flame graph is about", async () => {
+  await reset("#tab=flame");
+  await page.locator('.flame-box[title^="MatmulQKV"]').first().click();
+  const { flamePath } = await state(page);
+  assert.equal(flamePath.length, 2);
+  await isRestored(`flame-in=${flamePath.join(".")}`);
+  await press("Device");
+  await isRestored("flame=device");
+  assert.ok(!page.url().includes("flame-in"));
+});
+
+test("a link keeps measure, range and bookmarks with odd names", async () => {
+  const names = ["a|b~c", "50 % off", "<b>&amp;</b>", "ünï"];
+  const marks = names.map((label, i) => ({ time: 1000000 * (i + 1), label }));
+  await reset();
+  await page.evaluate((bookmarks) => window.strobeTest.change({ bookmarks }), marks);
+  const measure = { from: 2000000, to: 3000000 };
+  await page.evaluate((range) => window.strobeTest.change({ measure: range }), measure);
+  await page.evaluate((range) => window.strobeTest.change({ range }), measure);
+  const link = await linkWith("measure=2000000~3000000", "range=2000000~3000000");
+  const other = await openPage(browser, link);
+  const restored = await state(other);
+  assert.deepEqual(restored.bookmarks, marks);
+  assert.deepEqual([restored.measure, restored.range], [measure, measure]);
+  await other.close();
+});
+
+// ---- links that mean harm ----
+
+const MARKUP = `"><img src=x onerror="window.harmed=1"><script>window.harmed=1</script>`;
+const PARTS =
+  `t y zone range measure tab filter hide pin order fold marks find pick find-scale find-counts
+  find-calls find-sort stats stats-of stats-track stats-sort messages severity messages-sort op row ops
+  ops-sort ops-by columns map map-zones device core flame flame-in`.split(/\s+/);
+
+/** A lone half of a letter cannot be written into an address. */
+function toWellFormed(text: string): string {
+  return text.replace(/[\ud800-\udfff]/g, "\ufffd");
+}
+
+test("no link can hang a page, have it ask nonsense, or put markup into it", async () => {
+  const values = [
+    MARKUP,
+    "-1",
+    "99999999",
+    "1e400",
+    "9007199254740993",
+    "__proto__",
+    "constructor.prototype",
+    "%E0%A4%A",
+    "~|~.~|.~-",
+    "\u0000\u202e\ud800",
+    "1.".repeat(15000),
+    "5~x|".repeat(3000),
+    "x".repeat(30000),
+  ];
+  const refused: string[] = [];
+  page.on("response", (response) => {
+    if (response.status() >= 400) refused.push(response.url());
+  });
+  for (const value of values) {
+    const words = PARTS.map(
+      (name) => `${name}=${name === "tab" ? "find" : encodeURIComponent(toWellFormed(value))}`,
+    );
+    for (const tab of ["stats", "find", "messages", "ops", "device", "flame", "info"]) {
+      await reset(`#tab=${tab}&${words.filter((word) => !word.startsWith("tab=")).join("&")}`);
+      assert.equal((await state(page)).tab, tab);
+    }
+    await page.waitForTimeout(300);
+    const harm = await page.evaluate(() => [
+      "harmed" in window,
+      document.querySelectorAll("img, body script:not([src])").length,
+      "polluted" in {},
+    ]);
+    assert.deepEqual(harm, [false, 0, false], value.slice(0, 40));
+    // The page can still be used, and then what is left of the link is short.
+    await page.keyboard.press("0");
+    await page.waitForFunction(() => location.hash.length < 20000);
+  }
+  assert.deepEqual(refused, []);
+  page.removeAllListeners("response");
+});
+
+// ---- back and forward ----
+
+const entries = (shown: Page) => shown.evaluate(() => history.length);
+
+test("back and forward go from place to place, not from tick to tick", async () => {
+  const shown = await openPage(browser, server.link);
+  const before = await entries(shown);
+  const box = await canvasBox(shown);
+  await shown.mouse.move(box.x + 300, box.y + 10);
+  for (let i = 0; i < 6; i++) {
+    await shown.mouse.wheel(0, -120);
+    await shown.waitForTimeout(250);
+  }
+  const zoomed = (await state(shown)).view;
+  await shown.fill('[aria-label="Filter by name"]', "matmul");
+  await shown.waitForTimeout(300);
+  assert.equal(await entries(shown), before, "no entries for these");
+  await shown.keyboard.press("Escape");
+  await shown.keyboard.press("7");
+  await shown.waitForTimeout(1200);
+  const step = (await zones(shown)).find((one) => one.name === "decode step" && one.x > 50)!;
+  await clickZone(shown, step);
+  await shown.waitForTimeout(400);
+  assert.equal(await entries(shown), before + 2);
+  await shown.goBack();
+  await shown.waitForFunction(() => window.strobeTest.state().selection === null);
+  assert.equal((await state(shown)).tab, "info");
+  await shown.goBack();
+  await shown.waitForFunction(() => window.strobeTest.state().tab === "stats");
+  const { view, statsFilter } = await state(shown);
+  assert.equal(statsFilter, "matmul");
+  assert.ok(Math.abs(view.from - zoomed.from) < 2 && Math.abs(view.to - zoomed.to) < 2);
+  await shown.goForward();
+  await shown.goForward();
+  await shown.waitForFunction(() => window.strobeTest.state().selection !== null);
+  assert.deepEqual((await state(shown)).selection, { track: step.track, zone: step.zone });
+  await shown.close();
+});
+
+test("steps that follow each other quickly are one", async () => {
+  const shown = await openPage(browser, server.link);
+  const before = await entries(shown);
+  await clickZone(shown, (await zones(shown)).find((one) => one.name === "decode step")!);
+  for (let i = 0; i < 5; i++) {
+    await shown.waitForTimeout(300);
+    await shown.keyboard.press("n");
+  }
+  await shown.waitForTimeout(400);
+  assert.equal(await entries(shown), before + 1);
+  await shown.goBack();
+  await shown.waitForFunction(() => window.strobeTest.state().selection === null);
+  await shown.close();
 });
 
 test("a double click zooms to what the first click hit", async () => {

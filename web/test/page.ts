@@ -4,72 +4,46 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import type { BrowserContext, Page } from "playwright-core";
+import { test } from "node:test";
 import type { Drawn } from "../src/draw";
 import { formatCount, formatTime } from "../src/format";
 import {
+  browser,
   canvasBox,
   clickZone,
   comparePicture,
   keepPicture,
-  openBrowser,
   openPage,
+  page,
+  reset,
   settle,
+  shareViewer,
   state,
   zones,
 } from "./browser";
 import {
   freePort,
+  makeFolder,
   makeTrace,
   OF_GPU,
-  PROJECT,
   run,
   runPartly,
   SCRATCH,
   serve,
-  stopAll,
   STREAMER,
   STROBE,
   TINY_GPT,
 } from "./harness";
-import type { Server } from "./harness";
 
 let trace = "";
-let server: Server;
-let browser: BrowserContext;
-let page: Page;
 
-/** A folder as a run leaves it: a trace and its ops report. */
-function makeFolder(): string {
-  const folder = join(SCRATCH, "report");
-  const sample = join(PROJECT, "examples/perf/decoder_wormhole");
-  mkdirSync(folder, { recursive: true });
-  copyFileSync(trace, join(folder, "run.tracy"));
-  for (const name of readdirSync(sample)) copyFileSync(join(sample, name), join(folder, name));
-  return folder;
-}
-
-before(async () => {
-  trace = makeTrace("run");
-  server = await serve(makeFolder());
-  browser = await openBrowser({ width: 1440, height: 900 });
-  page = await openPage(browser, server.link);
-});
-
-after(async () => {
-  await browser.close();
-  const { code, errors } = await server.stop();
-  stopAll();
-  assert.equal(code, 0, errors);
-});
-
-/** Opens the page anew, as it starts or as a link says. */
-async function reset(link = ""): Promise<void> {
-  await page.goto("about:blank");
-  await page.goto(server.link + link);
-  await settle(page);
-}
+shareViewer(
+  () => {
+    trace = makeTrace("run");
+    return makeFolder(trace);
+  },
+  { width: 1440, height: 900 },
+);
 
 test("the timeline shows the whole trace", async () => {
   const drawn = await zones(page);
