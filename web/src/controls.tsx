@@ -1,5 +1,6 @@
 // Small things that panels are made of.
 
+import { stampGroups } from "./format";
 import { LONGEST_TEXT } from "./link";
 
 /** Where a text is typed that a list is filtered by. */
@@ -27,6 +28,21 @@ export function Field(props: {
 export function Notice({ error, isLoading }: { error: string | null; isLoading: boolean }) {
   if (error) return <div class="notice error">{error}</div>;
   return isLoading ? <div class="notice">Counting…</div> : null;
+}
+
+/** A moment in the trace. What sets the groups of digits apart is not text, so that what is copied
+ * is a number. */
+export function Stamp({ time }: { time: number }) {
+  const [seconds, ...groups] = stampGroups(time);
+  return (
+    <span class="stamp" title={`${Math.round(time)} ns`}>
+      {seconds}
+      {groups.map((group, i) => (
+        <i key={i}>{group}</i>
+      ))}{" "}
+      s
+    </span>
+  );
 }
 
 /** One of a few, as buttons side by side. */

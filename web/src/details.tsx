@@ -2,6 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { Run, Zone, ZoneDetails } from "./api";
+import { Stamp } from "./controls";
 import { countOf, formatCount, formatPercent, formatTime } from "./format";
 import { Histogram } from "./histogram";
 import { useAnswer, useData, useExactAnswer, useStore } from "./hooks";
@@ -113,7 +114,9 @@ function Launch({ details }: { details: ZoneDetails }) {
       {issue.zone ? (
         <ZoneLink zone={issue.zone} whole={0} />
       ) : (
-        <p class="dim">a command at {formatTime(issue.time)}</p>
+        <p class="dim">
+          a command at <Stamp time={issue.time} />
+        </p>
       )}
       <p class="dim">{formatTime(details.zone.start - issue.time)} before it began</p>
     </section>
@@ -224,7 +227,9 @@ function Head({ details }: { details: ZoneDetails }) {
           </>
         )}
         <dt>Start</dt>
-        <dd>{formatTime(zone.start)}</dd>
+        <dd data-figure="start">
+          <Stamp time={zone.start} />
+        </dd>
         <dt>Track</dt>
         <dd>{track ? trackLabel(track) : zone.track}</dd>
         {track?.uncertainty !== undefined && (

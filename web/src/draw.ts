@@ -4,7 +4,14 @@
 import type { Loss, Message, Plot, Source, Track } from "./api";
 import { fromTrace, sourceColour } from "./colours";
 import type { Theme } from "./colours";
-import { formatAxisTime, formatShortTime, formatTime, formatValue, niceStep } from "./format";
+import {
+  formatAxisTime,
+  formatShortTime,
+  formatStamp,
+  formatTime,
+  formatValue,
+  niceStep,
+} from "./format";
 import { FOLDED_ROW, ROW, shownFrameSets } from "./layout";
 import type { Item, Layout } from "./layout";
 import type { Loader, LoadedTrack } from "./loader";
@@ -597,7 +604,7 @@ class Painter {
       context.lineTo(x - 5, 9);
       context.fill();
       context.fillStyle = scene.theme.text;
-      context.fillText(mark.label || formatTime(mark.time), x + 8, 7);
+      context.fillText(mark.label || formatStamp(mark.time), x + 8, 7);
       this.picture.marks.push({ index, x });
     });
   }

@@ -14,6 +14,21 @@ export function formatTime(ns: number): string {
   return `${Math.round(ns)} ns`;
 }
 
+/** A moment to the nanosecond, in groups: "1.", "234", "567", "891". */
+export function stampGroups(ns: number): [seconds: string, ...groups: string[]] {
+  const whole = Math.abs(Math.round(ns));
+  const digits = String(whole % 1e9).padStart(9, "0");
+  const seconds = `${ns < 0 && whole > 0 ? "−" : ""}${Math.floor(whole / 1e9)}.`;
+  return [seconds, digits.slice(0, 3), digits.slice(3, 6), digits.slice(6)];
+}
+
+/** A moment in the trace: always in seconds and to the nanosecond, so that calls that follow each
+ * other are told apart, stand aligned, and are written alike everywhere. */
+export function formatStamp(ns: number): string {
+  const [seconds, ...groups] = stampGroups(ns);
+  return `${seconds}${groups.join("\u202f")} s`;
+}
+
 /** As short as can be: for labels where space is scarce. */
 export function formatShortTime(ns: number): string {
   for (const [size, unit] of UNITS) {

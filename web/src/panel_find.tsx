@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { Call, Stats } from "./api";
-import { Field, Notice, Segments } from "./controls";
+import { Field, Notice, Segments, Stamp } from "./controls";
 import { formatCount, formatTime } from "./format";
 import { Histogram } from "./histogram";
 import { useAnswer, useData, useStore } from "./hooks";
@@ -125,7 +125,8 @@ export function FindPanel() {
         key: "start",
         title: "Start",
         value: (call) => call[2],
-        show: (call) => formatTime(call[2]),
+        width: "minmax(124px, 1fr)",
+        show: (call) => <Stamp time={call[2]} />,
       },
       {
         key: "track",

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Context, Loss } from "./api";
+import { Stamp } from "./controls";
 import { countOf, formatBytes, formatCount, formatTime } from "./format";
 import { useStore } from "./hooks";
 import { showAround } from "./store";
@@ -49,7 +50,7 @@ function Losses(props: { losses: Loss[]; total: number; damage: string }) {
           {loss.text || loss.cause}
           <span class="dim">
             {loss.count > 0 ? `${formatCount(loss.count)} lost, ` : ""}
-            {formatTime(loss.from)} to {loss.to < 0 ? "the end" : formatTime(loss.to)}
+            <Stamp time={loss.from} /> to {loss.to < 0 ? "the end" : <Stamp time={loss.to} />}
           </span>
         </button>
       ))}
@@ -87,7 +88,7 @@ export function InfoPanel() {
           )}
           {info.crash && (
             <Row name="Crash">
-              {info.crash.message} at {formatTime(info.crash.time)}
+              {info.crash.message} at <Stamp time={info.crash.time} />
             </Row>
           )}
           <Row name="Viewer">Strobe {info.strobe}</Row>

@@ -3,8 +3,8 @@
 import { useMemo } from "preact/hooks";
 import type { Message } from "./api";
 import { fromTrace } from "./colours";
-import { Field, Notice } from "./controls";
-import { countOf, formatCount, formatTime } from "./format";
+import { Field, Notice, Stamp } from "./controls";
+import { countOf, formatCount } from "./format";
 import { useAnswer, useData, useStore } from "./hooks";
 import { RangeChip } from "./panel_stats";
 import { setState, SEVERITIES, showTime } from "./store";
@@ -36,7 +36,7 @@ export function MessagesPanel() {
         title: "Time",
         width: "130px",
         value: (message) => message.time,
-        show: (message) => formatTime(message.time),
+        show: (message) => <Stamp time={message.time} />,
       },
       {
         key: "severity",

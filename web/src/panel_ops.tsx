@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Op, OpGroup, OpsReport, Run } from "./api";
 import { nameColour } from "./colours";
-import { Field, Notice, Segments } from "./controls";
+import { Field, Notice, Segments, Stamp } from "./controls";
 import { countOf, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useExactAnswer, useStore, useTheme } from "./hooks";
 import { runName, showRun, showRunOnDevice } from "./runs";
@@ -233,7 +233,13 @@ const RUN_COLUMNS: Column<Run>[] = [
     show: (run) => formatTime(run.to - run.from),
   },
   { key: "kernels", title: "Kernels", width: "90px", value: (run) => run.kernels },
-  { key: "from", title: "Start", value: (run) => run.from, show: (run) => formatTime(run.from) },
+  {
+    key: "from",
+    title: "Start",
+    width: "minmax(124px, 1fr)",
+    value: (run) => run.from,
+    show: (run) => <Stamp time={run.from} />,
+  },
 ];
 
 function OpFilter() {

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { StatsRow } from "./api";
 import { sourceColour } from "./colours";
 import { Field, HostOrDevice, Notice } from "./controls";
-import { countOf, formatCount, formatPercent, formatTime } from "./format";
+import { countOf, formatCount, formatPercent, formatStamp, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
 import { trackLabel } from "./layout";
 import { isOfDevices, setState } from "./store";
@@ -42,7 +42,7 @@ export function RangeChip() {
   return (
     <button
       class="chip active"
-      title="Back to the whole trace"
+      title={`${formatStamp(range.from)} to ${formatStamp(range.to)}: back to the whole trace`}
       onClick={() => setState({ range: null })}
     >
       selection of {formatTime(range.to - range.from)} ✕

@@ -1,7 +1,7 @@
 // Search everywhere: zones and what is written on them, tracks, messages, in one box.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { formatTime } from "./format";
+import { formatStamp } from "./format";
 import { useAnswer, useData } from "./hooks";
 import { jumpTo } from "./panel_find";
 import { findSource } from "./panel_stats";
@@ -50,7 +50,7 @@ function useHits(text: string): { hits: Hit[]; isCurrent: boolean; error: string
       key: `m${message.id}`,
       kind: "message",
       text: message.text,
-      note: formatTime(message.time),
+      note: formatStamp(message.time),
       open: () => {
         showTime(message.time);
         setState({ tab: "messages" });

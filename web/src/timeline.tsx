@@ -6,6 +6,7 @@ import { TimelineCanvas } from "./canvas";
 import type { Hover } from "./canvas";
 import { topHeight } from "./draw";
 import type { Drawn } from "./draw";
+import { Stamp } from "./controls";
 import { countOf, formatCount, formatShortTime, formatTime } from "./format";
 import { useAnswer, useData, useExactAnswer, useStore, useTheme } from "./hooks";
 import { movedOrder, trackKey, trackLabel, shownFrameSets } from "./layout";
@@ -306,7 +307,9 @@ function Tooltip({ hover, width, height }: { hover: Hover; width: number; height
         <dt>self</dt>
         <SelfTime drawn={drawn} />
         <dt>start</dt>
-        <dd>{formatTime(drawn.start)}</dd>
+        <dd>
+          <Stamp time={drawn.start} />
+        </dd>
       </dl>
       {source?.[1] && (
         <p class="dim">

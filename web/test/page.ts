@@ -6,7 +6,7 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync, readFileSy
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Drawn } from "../src/draw";
-import { formatCount, formatTime } from "../src/format";
+import { formatCount, formatStamp, formatTime } from "../src/format";
 import {
   browser,
   canvasBox,
@@ -16,6 +16,7 @@ import {
   openPage,
   page,
   reset,
+  server,
   settle,
   shareViewer,
   state,
@@ -195,6 +196,33 @@ test("find zone shows a histogram and jumps to calls", async () => {
       (zone) => zone.track === selection.track && zone.zone === selection.zone,
     ),
   );
+});
+
+test("times are to the nanosecond, and can be copied", async () => {
+  assert.equal(formatStamp(1234567891), "1.234\u202f567\u202f891 s");
+  assert.equal(formatStamp(-1), "−0.000\u202f000\u202f001 s");
+  assert.equal(formatStamp(3600e9), "3600.000\u202f000\u202f000 s");
+  await reset("#tab=find&find=3&find-calls=time");
+  const starts = page.locator(".find-body .table-row.clickable .stamp");
+  await starts.first().waitFor();
+  const found = JSON.parse(
+    await (await fetch(`${server.origin}/api/find?source=3&order=time&count=500`)).text(),
+  );
+  const expected = found.calls.map((call: number[]) => `${(call[2]! / 1e9).toFixed(9)} s`);
+  const seen = await starts.allTextContents();
+  assert.ok(seen.length > 5);
+  assert.deepEqual(seen, expected.slice(0, seen.length));
+  assert.equal(await starts.first().getAttribute("title"), `${found.calls[0][2]} ns`);
+  const widths = await starts.evaluateAll((all) => all.map((one) => one.getBoundingClientRect()));
+  assert.equal(new Set(widths.map(({ left, right }) => `${left} ${right}`)).size, 1, "aligned");
+  // What is copied is what the other commands take.
+  const [from, to] = [seen[2]!, seen[3]!].map((text) => text.replace(" ", ""));
+  const options = ["--from", from!, "--to", to!, "--whole"];
+  const counted = JSON.parse(run(STROBE, "stats", "--json", ...options, trace));
+  const [name] = (await state(page)).sources[3]!;
+  assert.equal(counted.find((row: any) => row.name === name)?.count, 1);
+  await page.locator(".find-body .table-row.clickable").nth(2).click();
+  await page.locator(".details [data-figure=start]", { hasText: seen[2]! }).waitFor();
 });
 
 test("tracks are filtered, hidden, pinned, folded and moved", async () => {
@@ -491,7 +519,7 @@ test("messages are listed, filtered and jumped to", async () => {
   const at = (await rows.first().textContent()) ?? "";
   await rows.first().click();
   const { view } = await state(page);
-  assert.ok(at.includes(formatTime((view.from + view.to) / 2)), at);
+  assert.ok(at.includes(`${((view.from + view.to) / 2 / 1e9).toFixed(9)} s`), at);
 });
 
 test("messages, ops, device, flame graph and info have their say", async () => {
