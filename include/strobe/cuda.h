@@ -28,8 +28,9 @@
  *   DeviceTimestampedData(name, u64) a number at a moment
  *   DeviceRecordEvent(number)        16 bits at a moment
  *   DeviceValidateProfiler(is_valid) if false, this warp is not recorded until it is true
- *   DeviceSpanBegin(name)            an sb_cuda_span that any warp may end: DeviceSpanEnd(span).
- *                                    It is a number in the lane that leads here, 0 in the others
+ *   DeviceSpanBegin(name)            an sb_cuda_span that any warp of the launch may end:
+ *                                    DeviceSpanEnd(span). It is a number in the lane that leads
+ *                                    here, 0 in the others
  *
  * Names are literals. STROBE_CUDA_WARPS, 32 where it is not defined, is the number of warps in the
  * largest block: 20 bytes of shared memory each, and as many again if sums are used; 8 bytes of

@@ -63,8 +63,8 @@ typedef struct sb_cuda_counts {
     uint64_t others;   /* data, events, sums */
     uint64_t lost;     /* found no room: the pool was used up (STROBE_CUDA_CHUNKS) */
     uint64_t missed;   /* came before their module was attached, or from too large a block */
-    uint64_t cut;      /* zones of divergent paths that are shown shorter than they were */
-    uint64_t unplaced; /* zones that are not shown: too many at a time */
+    uint64_t cut;      /* of divergent paths, shown shorter than they were; spans without an end */
+    uint64_t unplaced; /* zones that are not shown: too many at a time, or of an unknown SM */
 } sb_cuda_counts;
 
 sb_cuda_counts sb_cuda_count(void);

@@ -412,7 +412,7 @@ SB_CUDA_FN void sb_cuda_note(sb_cuda_word what, sb_cuda_word value) {
 /* From here on this warp is not recorded, zones that are open excepted; or it is again. */
 SB_CUDA_FN void sb_cuda_validate(int condition) {
     const unsigned int lanes = sb_cuda_active_lanes();
-    if (sb_cuda_leads(lanes) && sb_cuda_number(&SB_CUDA_GATE.records) != 0) {
+    if (sb_cuda_leads(lanes) && sb_cuda_has_entry() && sb_cuda_number(&SB_CUDA_GATE.records) != 0) {
         sb_cuda_entry *entry = sb_cuda_this_entry();
         const sb_cuda_entry now = sb_cuda_load_entry(entry);
         if (!condition)
@@ -443,6 +443,10 @@ SB_CUDA_FN int sb_cuda_is_sum_of(const sb_cuda_sum *sum, const sb_cuda_entry *no
 /* By one lane. Two places that take turns cost a record each time; the host adds up all records of
    a place. */
 SB_CUDA_FN void sb_cuda_add(sb_cuda_sum *sum, unsigned int place, sb_cuda_word cycles) {
+    if (!sb_cuda_has_entry()) {
+        sb_cuda_count_missed();
+        return;
+    }
     sb_cuda_entry *entry = sb_cuda_this_entry();
     const sb_cuda_entry now = sb_cuda_load_entry(entry);
     if (!sb_cuda_is_sum_of(sum, &now, place)) {

@@ -48,12 +48,16 @@ static void leave(cuda_context *context, cuda_context_handle before) {
    since a kernel may run for minutes. */
 static void *wait_for_launches(void *of) {
     cuda_context *context = of;
+    const int64_t began = sb_clock_ns();
     int mode = CUDA_CAPTURE_RELAXED;
     (void)context->driver->capture_mode(&mode);
     bool is_over = context->driver->context_set(context->handle) == 0;
     is_over = is_over && context->driver->context_wait() == 0;
     pthread_mutex_lock(&context->lock);
-    context->reclaim = is_over ? CUDA_WAITED : CUDA_RESTING;
+    if (is_over)
+        cuda_context_end_wait(context, context->reclaims, began);
+    else
+        cuda_context_give_up_wait(context, context->reclaims);
     pthread_mutex_unlock(&context->lock);
     return NULL;
 }
@@ -63,7 +67,7 @@ static void start_waiting(cuda_context *context) {
     if (pthread_create(&thread, NULL, wait_for_launches, context) == 0)
         pthread_detach(thread);
     else
-        context->reclaim = CUDA_RESTING;
+        cuda_context_give_up_wait(context, context->reclaims);
 }
 
 /* True: there was something to read. */
@@ -76,7 +80,7 @@ static bool look_at(cuda_context *context) {
         (void)cuda_drain(context, CUDA_LOOK_RUNNING, NULL);
         const bool is_low = cuda_pool_is_low(&context->pool);
         is_busy = context->counts.zones != zones || is_low;
-        if (is_low && cuda_context_begin_reclaim(context))
+        if (is_low && cuda_context_begin_reclaim(context, false) != 0)
             start_waiting(context);
     }
     leave(context, before);
@@ -287,12 +291,15 @@ static sb_status flush(cuda_context *context, sb_error *error) {
     if (enter(context, &before)) {
         const cuda_driver *driver = context->driver;
         (void)cuda_drain(context, CUDA_LOOK_RUNNING, NULL);
-        const bool reclaims = cuda_context_begin_reclaim(context);
+        const uint32_t reclaim = cuda_context_begin_reclaim(context, true);
+        const int64_t began = sb_clock_ns();
         pthread_mutex_unlock(&context->lock);
         const int waited = driver->context_wait();
         pthread_mutex_lock(&context->lock);
-        if (reclaims)
-            context->reclaim = waited == 0 ? CUDA_WAITED : CUDA_RESTING;
+        if (waited == 0)
+            cuda_context_end_wait(context, reclaim, began);
+        else
+            cuda_context_give_up_wait(context, reclaim);
         status = cuda_drain(context, CUDA_LOOK_ENDED, error);
         if (status == SB_OK)
             status = cuda_check(driver, waited, "kernels failed", error);
@@ -319,6 +326,8 @@ sb_cuda_counts sb_cuda_count(void) {
         sum.others += context->counts.others;
         sum.lost += context->pool.lost;
         sum.missed += cuda_context_missed(context);
+        sum.cut += context->counts.cut;
+        sum.unplaced += context->counts.unplaced;
         for (uint32_t sm = 0; sm < context->pool.options.sm_count; sm++) {
             sum.cut += context->lanes[sm].cut;
             sum.unplaced += context->lanes[sm].unplaced;

@@ -165,14 +165,27 @@ uint64_t cuda_context_missed(cuda_context *context) {
     return missed;
 }
 
-bool cuda_context_begin_reclaim(cuda_context *context) {
-    if (context->reclaim != CUDA_RESTING || context->is_dead)
-        return false;
-    if (cuda_pool_mark(&context->pool) == 0)
-        return false;
-    for (const cuda_attached *module = context->modules; module != NULL; module = module->next)
-        if (write_gate(context, module, NULL) != SB_OK)
-            return false;
+uint32_t cuda_context_begin_reclaim(cuda_context *context, bool anew) {
+    if (context->is_dead || (context->reclaim != CUDA_RESTING && !anew))
+        return 0;
+    context->reclaim = CUDA_RESTING;
+    if (cuda_pool_mark(&context->pool) == 0 || rewrite_gates(context, NULL) != SB_OK)
+        return 0;
     context->reclaim = CUDA_WAITING;
-    return true;
+    context->reclaims += context->reclaims == UINT32_MAX ? 2 : 1;
+    return context->reclaims;
+}
+
+void cuda_context_end_wait(cuda_context *context, uint32_t reclaim, int64_t began_ns) {
+    if (began_ns > context->over_ns)
+        context->over_ns = began_ns;
+    if (reclaim == 0 || reclaim != context->reclaims || context->reclaim != CUDA_WAITING)
+        return;
+    context->reclaim = CUDA_WAITED;
+    context->waited_ns = sb_clock_ns();
+}
+
+void cuda_context_give_up_wait(cuda_context *context, uint32_t reclaim) {
+    if (reclaim != 0 && reclaim == context->reclaims && context->reclaim == CUDA_WAITING)
+        context->reclaim = CUDA_RESTING;
 }

@@ -89,11 +89,15 @@ typedef struct cuda_context {
     size_t event_capacity;
     sb_cuda_counts counts; /* told; what the GPU counts is added when asked */
     bool is_told_of_loss;
+    bool is_told_of_nowhere;
     bool has_programs; /* launches were given numbers */
     bool is_recorded;  /* somebody wants to see lanes */
     bool is_dead;
     /* Chunks that warps forgot are marked; what may still use them is being waited for; is over. */
     enum { CUDA_RESTING, CUDA_WAITING, CUDA_WAITED } reclaim;
+    uint32_t reclaims; /* how often they were marked */
+    int64_t waited_ns; /* when the wait was over */
+    int64_t over_ns;   /* what was launched before has ended; 0: nobody has waited yet */
     struct cuda_context *next;
 } cuda_context;
 
@@ -114,8 +118,16 @@ sb_status cuda_context_add_module(cuda_context *context, const void *key, cuda_a
 /* From now on warps say what their launch is called. Takes the lock. */
 sb_status cuda_context_use_programs(cuda_context *context, sb_error *error);
 void cuda_context_remove_module(cuda_context *context, const void *key);
-/* Marks forgotten chunks, if nobody is at it; true: wait for all that was launched, then say so. */
-bool cuda_context_begin_reclaim(cuda_context *context);
+/*
+ * Marks forgotten chunks, to be taken back when all that was launched until now has ended. The
+ * number is for cuda_context_end_wait; 0: there is nothing to wait for. anew: also if somebody
+ * waits already, whose wait then counts for nothing.
+ */
+uint32_t cuda_context_begin_reclaim(cuda_context *context, bool anew);
+/* All that was launched before began_ns has ended, and with it what a reclaim waits for (or 0). */
+void cuda_context_end_wait(cuda_context *context, uint32_t reclaim, int64_t began_ns);
+/* The wait came to nothing: it may be tried again. */
+void cuda_context_give_up_wait(cuda_context *context, uint32_t reclaim);
 uint64_t cuda_context_missed(cuda_context *context);
 
 /* ---- contexts of the process ---- */

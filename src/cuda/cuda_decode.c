@@ -176,8 +176,9 @@ typedef struct look {
     cuda_chunk *chunk;
     const cuda_clock_fit *fit;
     int64_t until;
+    int64_t over;
     uint32_t final_sums; /* the slots before this one */
-    uint32_t over;       /* see over_slots */
+    uint32_t left;       /* see over_slots */
     uint64_t record;     /* of slot 0 */
     cuda_event_sink sink;
     void *sink_context;
@@ -197,11 +198,21 @@ static bool end_time(const look *at, uint32_t slot, uint32_t sm, int64_t *time) 
     const uint64_t said = record->word[3];
     if (!is_complete(record)) {
         *time = CUDA_FOREVER;
-        return will_end(at->records, slot, at->over) || successor_time(at, slot, sm, time);
+        return will_end(at->records, slot, at->left) || successor_time(at, slot, sm, time);
     }
     if (kind_of(record) == SB_CUDA_SPAN && (said & SB_CUDA_ON_SM) != 0)
         sm = (uint32_t)(said & 0xFFFF);
     return cuda_fit_convert(at->fit, sm, record->word[2], time);
+}
+
+/* A span that nobody has ended or will, or whose end is on an SM that is not known. */
+static bool is_cut_span(const look *at, const sb_cuda_record *record, int64_t begin) {
+    if (kind_of(record) != SB_CUDA_SPAN)
+        return false;
+    if (!is_complete(record))
+        return begin <= at->over;
+    return (record->word[3] & SB_CUDA_ON_SM) != 0 &&
+           (record->word[3] & 0xFFFF) >= at->fit->sm_count;
 }
 
 /*
@@ -234,7 +245,10 @@ static void tell_zone(const look *at, const sb_cuda_record *record, uint32_t slo
     if (!cuda_fit_convert(at->fit, event->owner.sm, record->word[1], &begin) || begin > at->until)
         return;
     begin = told_begin(at->chunk, slot, begin);
-    if (!end_time(at, slot, event->owner.sm, &end))
+    event->is_cut = is_cut_span(at, record, begin);
+    if (event->is_cut)
+        end = at->until;
+    else if (!end_time(at, slot, event->owner.sm, &end))
         return;
     /* Longer than nothing, so that its end comes behind its start in every order. */
     if (end <= begin)
@@ -244,7 +258,7 @@ static void tell_zone(const look *at, const sb_cuda_record *record, uint32_t slo
     event->value = is_complete(record) ? record->word[2] - record->word[1] : 0;
     if ((at->chunk->begun & bit) == 0) {
         const bool is_span = kind_of(record) == SB_CUDA_SPAN;
-        if (is_span && end > at->until)
+        if (is_span && end > at->until && !event->is_cut)
             return;
         event->kind = is_span ? CUDA_WHOLE_SPAN : CUDA_BEGIN;
         event->time = begin;
@@ -285,6 +299,25 @@ static void tell_other(const look *at, const sb_cuda_record *record, uint32_t sl
     at->sink(at->sink_context, event);
 }
 
+/* Counted, and then as told as it will ever be. */
+static void tell_nowhere(cuda_chunk *chunk, uint32_t slot, cuda_event *event, cuda_event_sink sink,
+                         void *context) {
+    const cuda_slots bit = CUDA_SLOT(slot);
+    event->kind = CUDA_NOWHERE;
+    chunk->begun |= bit;
+    chunk->ended |= bit;
+    sink(context, event);
+}
+
+/* Records of an SM that the driver does not count among the GPU's: there is no clock for it. */
+static void pass_over(const look *at, const sb_cuda_record *record, uint32_t slot,
+                      cuda_event *event) {
+    const cuda_slots bit = CUDA_SLOT(slot);
+    if (is_zone(kind_of(record)) && (at->chunk->begun & bit) == 0)
+        tell_nowhere(at->chunk, slot, event, at->sink, at->sink_context);
+    at->chunk->ended |= bit;
+}
+
 /* Who owns the records from here on, and where the names of their zones are. */
 static void change_owner(const sb_cuda_record *records, uint32_t slot, cuda_owner *owner,
                          uint64_t *names) {
@@ -299,49 +332,70 @@ static uint64_t place_of(const sb_cuda_record *record, uint64_t names) {
     return kind_of(record) == SB_CUDA_EVENT ? said : names + said;
 }
 
+static void tell_record(const look *at, uint32_t slot, cuda_event *event) {
+    const sb_cuda_record *record = &at->records[slot];
+    const sb_cuda_kind kind = kind_of(record);
+    const bool is_other = kind == SB_CUDA_DATA || kind == SB_CUDA_EVENT || kind == SB_CUDA_SUM;
+    if (!is_zone(kind) && !is_other)
+        return;
+    event->is_cut = false;
+    if (event->owner.sm >= at->fit->sm_count)
+        pass_over(at, record, slot, event);
+    else if (is_other)
+        tell_other(at, record, slot, event);
+    else
+        tell_zone(at, record, slot, event);
+}
+
 void cuda_decode_events(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
-                        const cuda_clock_fit *fit, int64_t until, bool with_sums,
+                        const cuda_clock_fit *fit, int64_t until, int64_t over,
                         cuda_event_sink sink, void *context) {
-    const uint32_t final_sums = with_sums ? SLOTS : done_slots(records);
-    const look at = {
-        records, chunk,  fit, until, final_sums, over_slots(records), (uint64_t)number * SLOTS,
-        sink,    context};
+    const look at = {.records = records,
+                     .chunk = chunk,
+                     .fit = fit,
+                     .until = until,
+                     .over = over,
+                     .final_sums = over == CUDA_FOREVER ? SLOTS : done_slots(records),
+                     .left = over_slots(records),
+                     .record = (uint64_t)number * SLOTS,
+                     .sink = sink,
+                     .sink_context = context};
     cuda_event event = {0};
     uint64_t names = 0;
     bool is_owned = false;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        const sb_cuda_record *record = &records[slot];
-        const sb_cuda_kind kind = kind_of(record);
+        const sb_cuda_kind kind = kind_of(&records[slot]);
         if (kind == SB_CUDA_WARP) {
             change_owner(records, slot, &event.owner, &names);
             is_owned = true;
         }
         if (kind == SB_CUDA_WARP || kind == SB_CUDA_ANCHOR || kind == SB_CUDA_DONE)
             chunk->ended |= CUDA_SLOT(slot);
-        if (!is_owned)
-            continue;
         event.record = at.record + slot;
-        event.place = place_of(record, names);
-        if (is_zone(kind))
-            tell_zone(&at, record, slot, &event);
-        else if (kind == SB_CUDA_DATA || kind == SB_CUDA_EVENT || kind == SB_CUDA_SUM)
-            tell_other(&at, record, slot, &event);
+        event.place = place_of(&records[slot], names);
+        if (is_owned)
+            tell_record(&at, slot, &event);
     }
 }
 
 void cuda_decode_abandon(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
                          int64_t time, cuda_event_sink sink, void *context) {
-    cuda_event event = {.kind = CUDA_END, .time = time + 1, .end = time + 1};
+    cuda_event event = {.time = time + 1, .end = time + 1};
     uint64_t names = 0;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const cuda_slots bit = CUDA_SLOT(slot);
-        if (kind_of(&records[slot]) == SB_CUDA_WARP)
+        const sb_cuda_kind kind = kind_of(&records[slot]);
+        if (kind == SB_CUDA_WARP)
             change_owner(records, slot, &event.owner, &names);
+        if (is_zone(kind) && (chunk->begun & bit) == 0)
+            tell_nowhere(chunk, slot, &event, sink, context);
         if ((chunk->begun & ~chunk->ended & bit) == 0)
             continue;
+        event.kind = CUDA_END;
+        event.begin = told_begin(chunk, slot, time);
         event.record = (uint64_t)number * SLOTS + slot;
         event.place = place_of(&records[slot], names);
-        event.is_main = kind_of(&records[slot]) == SB_CUDA_MAIN;
+        event.is_main = kind == SB_CUDA_MAIN;
         chunk->ended |= bit;
         sink(context, &event);
     }

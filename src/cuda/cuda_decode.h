@@ -51,6 +51,7 @@ typedef enum cuda_event_kind {
     CUDA_DATA,
     CUDA_NUMBER, /* DeviceRecordEvent */
     CUDA_SUM,
+    CUDA_NOWHERE, /* a zone of an SM that is not known, or whose time cannot be told */
 } cuda_event_kind;
 
 typedef struct cuda_event {
@@ -64,6 +65,7 @@ typedef struct cuda_event {
     uint64_t record; /* the same for the begin and the end of a zone */
     cuda_event_kind kind;
     bool is_main;
+    bool is_cut; /* a span that nobody ended */
 } cuda_event;
 
 typedef void (*cuda_event_sink)(void *context, const cuda_event *event);
@@ -85,13 +87,17 @@ void cuda_decode_range(const sb_cuda_record *records, const cuda_chunk *chunk, u
 void cuda_decode_anchors(const sb_cuda_record *records, const cuda_chunk *chunk,
                          cuda_clock_fit *fit);
 /*
- * Events that were not told yet, in no order. number tells chunks apart. with_sums: sums are told
- * also of those warps that have not left.
+ * Events that were not told yet, in no order. number tells chunks apart. over: what was launched
+ * before this time has ended, so spans that began before and are open will never end. CUDA_FOREVER:
+ * that holds for the whole chunk, and its sums are final.
  */
 void cuda_decode_events(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
-                        const cuda_clock_fit *fit, int64_t until, bool with_sums,
+                        const cuda_clock_fit *fit, int64_t until, int64_t over,
                         cuda_event_sink sink, void *context);
-/* Ends, just behind a time, for all zones that were told to begin until then and will never end. */
+/*
+ * Of a chunk that nobody will write to any more: ends, just behind a time, for all zones that were
+ * told to begin until then and will never end, and zones that could not be told.
+ */
 void cuda_decode_abandon(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
                          int64_t time, cuda_event_sink sink, void *context);
 

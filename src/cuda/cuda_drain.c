@@ -34,15 +34,31 @@ static void fit_clocks(cuda_context *context) {
 }
 
 static void count_event(cuda_context *context, const cuda_event *event) {
-    if (event->kind == CUDA_BEGIN || event->kind == CUDA_WHOLE_SPAN)
+    const bool is_nowhere = event->kind == CUDA_NOWHERE;
+    if (event->kind == CUDA_BEGIN || event->kind == CUDA_WHOLE_SPAN || is_nowhere)
         context->counts.zones++;
     else if (event->kind != CUDA_END)
         context->counts.others++;
+    context->counts.cut += event->is_cut ? 1 : 0;
+    context->counts.unplaced += is_nowhere ? 1 : 0;
+}
+
+/* A GPU that is shared in parts may number SMs beyond those that it says it has. */
+static void warn_of_nowhere(cuda_context *context, const cuda_event *event) {
+    if (context->is_told_of_nowhere || event->owner.sm < context->pool.options.sm_count)
+        return;
+    context->is_told_of_nowhere = true;
+    cuda_say("GPU %d: zones of SM %u are counted and not shown: the driver says that there are %u",
+             context->device, event->owner.sm, context->pool.options.sm_count);
 }
 
 static void take_event(void *of, const cuda_event *event) {
     cuda_context *context = of;
     count_event(context, event);
+    if (event->kind == CUDA_NOWHERE) {
+        warn_of_nowhere(context, event);
+        return;
+    }
     /* Names are read while that can be done: after a trap it cannot. */
     if (event->kind == CUDA_BEGIN)
         (void)cuda_places_find(&context->places, context->driver, context->pool.stream,
@@ -61,14 +77,21 @@ static void take_event(void *of, const cuda_event *event) {
     context->events[context->event_count++] = *event;
 }
 
-static void tell_chunk(cuda_context *context, uint32_t number, int64_t until, bool is_over) {
+/* Up to when what is known is told, and before when what was launched has ended; global timer. */
+typedef struct look_times {
+    int64_t until;
+    int64_t over;
+} look_times;
+
+static void tell_chunk(cuda_context *context, uint32_t number, const look_times *times) {
     cuda_pool_chunk *chunk = &context->pool.chunks[number];
+    const bool is_over = context->is_dead || chunk->is_forgotten;
     const sb_cuda_record *records = cuda_pool_records(&context->pool, number);
     const cuda_chunk before = chunk->told;
-    cuda_decode_events(records, &chunk->told, number, &context->fit, until, is_over, take_event,
-                       context);
+    cuda_decode_events(records, &chunk->told, number, &context->fit, times->until,
+                       is_over ? CUDA_FOREVER : times->over, take_event, context);
     if (is_over)
-        cuda_decode_abandon(records, &chunk->told, number, until, take_event, context);
+        cuda_decode_abandon(records, &chunk->told, number, times->until, take_event, context);
     if (chunk->told.begun != before.begun || chunk->told.ended != before.ended)
         chunk->idle = 0;
     else if (chunk->idle < IDLE_MOST)
@@ -77,14 +100,23 @@ static void tell_chunk(cuda_context *context, uint32_t number, int64_t until, bo
 
 /* Chunks by the SM that wrote them: one may have taken another's. */
 static void tell_sm(cuda_context *context, uint32_t sm, const uint32_t *chunks, size_t count,
-                    int64_t until) {
+                    const look_times *times) {
     context->event_count = 0;
     context->is_recorded = cuda_tracks_is_recording() || cuda_is_observed();
     for (size_t i = 0; i < count; i++)
-        tell_chunk(context, chunks[i], until,
-                   context->is_dead || context->pool.chunks[chunks[i]].is_forgotten);
+        tell_chunk(context, chunks[i], times);
     const cuda_lane_sink sink = cuda_observed_sink(context, sm);
     cuda_lanes_put(&context->lanes[sm], context->events, context->event_count, &sink);
+}
+
+/* The SM that a chunk is told with; those that are not known draw theirs from the first one's ring,
+   and so may share them with it. False: it is empty, or not looked at. */
+static bool sm_of_chunk(const cuda_pool *pool, uint32_t chunk, uint32_t *sm) {
+    if (!cuda_pool_is_copied(pool, chunk) || !cuda_decode_sm(cuda_pool_records(pool, chunk), sm))
+        return false;
+    if (*sm >= pool->options.sm_count)
+        *sm = 0;
+    return true;
 }
 
 /* Taken chunks, sorted by SM: starts[sm] is where those of an SM begin. False: no memory. */
@@ -97,26 +129,26 @@ static bool sort_chunks(const cuda_context *context, uint32_t **sorted, uint32_t
     if (*sorted == NULL || *starts == NULL)
         return false;
     for (uint32_t i = 0; i < pool->chunk_count; i++)
-        if (cuda_pool_is_copied(pool, i) && cuda_decode_sm(cuda_pool_records(pool, i), &sm) &&
-            sm < sms)
+        if (sm_of_chunk(pool, i, &sm))
             (*starts)[sm + 2]++;
     for (uint32_t i = 2; i < sms + 2; i++)
         (*starts)[i] += (*starts)[i - 1];
     for (uint32_t i = 0; i < pool->chunk_count; i++)
-        if (cuda_pool_is_copied(pool, i) && cuda_decode_sm(cuda_pool_records(pool, i), &sm) &&
-            sm < sms)
+        if (sm_of_chunk(pool, i, &sm))
             (*sorted)[(*starts)[sm + 1]++] = i;
     return true;
 }
 
-static void tell(cuda_context *context, int64_t until) {
+/* False: there is no memory for it now. */
+static bool tell(cuda_context *context, const look_times *times) {
     uint32_t *sorted = NULL;
     uint32_t *starts = NULL;
-    if (sort_chunks(context, &sorted, &starts))
-        for (uint32_t sm = 0; sm < context->pool.options.sm_count; sm++)
-            tell_sm(context, sm, sorted + starts[sm], starts[sm + 1] - starts[sm], until);
+    const bool is_sorted = sort_chunks(context, &sorted, &starts);
+    for (uint32_t sm = 0; is_sorted && sm < context->pool.options.sm_count; sm++)
+        tell_sm(context, sm, sorted + starts[sm], starts[sm + 1] - starts[sm], times);
     free(sorted);
     free(starts);
+    return is_sorted;
 }
 
 static void warn_of_loss(cuda_context *context) {
@@ -128,21 +160,57 @@ static void warn_of_loss(cuda_context *context) {
              context->device, context->pool.options.chunks_per_sm);
 }
 
-sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
-    cuda_pool *pool = &context->pool;
-    if (context->is_dead)
-        return SB_OK;
-    const bool is_fresh = pool->taken_count > 0 || look == CUDA_LOOK_ENDED;
+/*
+ * Forgotten chunks are cleared once they are told, so this has to wait until all that is in them is
+ * old enough to be told: they were last written to before the wait was over.
+ */
+static bool may_sweep(const cuda_context *context, cuda_look look, int64_t settled) {
+    return context->reclaim == CUDA_WAITED &&
+           (look == CUDA_LOOK_ENDED || settled > context->waited_ns + SLACK_NS);
+}
+
+/* Fits clocks, and tells what is known up to a moment of the host's clock. */
+static void tell_until(cuda_context *context, cuda_look look, int64_t settled) {
+    const cuda_sync_line *line = &context->sync.line;
+    const look_times times = {
+        .until = cuda_sync_timer(line, settled),
+        .over = look == CUDA_LOOK_ENDED && context->over_ns != 0
+                    ? cuda_sync_timer(line, context->over_ns - SETTLED_NS)
+                    : INT64_MIN,
+    };
+    fit_clocks(context);
+    const bool sweeps = may_sweep(context, look, settled);
+    if (sweeps)
+        cuda_pool_sweep(&context->pool);
+    const bool is_told = tell(context, &times);
+    if (!is_told)
+        cuda_pool_unsweep(&context->pool);
+    if (sweeps && is_told)
+        context->reclaim = CUDA_RESTING;
+    cuda_log_flush();
+}
+
+/* The GPU's time, so that what is read can be placed. */
+static void follow_time(cuda_context *context, cuda_look look) {
+    const bool is_fresh = context->pool.taken_count > 0 || look == CUDA_LOOK_ENDED;
     /* A GPU that has nothing else to do answers at once. */
     if (look == CUDA_LOOK_ENDED && !cuda_sync_is_known(&context->sync))
         context->sync.last_ns = 0;
     if (is_fresh || !cuda_sync_is_known(&context->sync))
         (void)cuda_sync_follow(&context->sync, context->driver,
                                NULL); /* if it fails, so does what follows */
+}
+
+sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
+    cuda_pool *pool = &context->pool;
+    if (context->is_dead)
+        return SB_OK;
+    follow_time(context, look);
     const int64_t asked = sb_clock_ns();
+    const int64_t settled = asked + (look == CUDA_LOOK_ENDED ? SLACK_NS : -SETTLED_NS);
     sb_error failure = {0};
-    const bool looks_at_all = look == CUDA_LOOK_ENDED || context->reclaim == CUDA_WAITED;
-    const sb_status copied = cuda_pool_copy(pool, looks_at_all, &failure);
+    const sb_status copied = cuda_pool_copy(
+        pool, look == CUDA_LOOK_ENDED || may_sweep(context, look, settled), &failure);
     if (copied != SB_OK) {
         context->is_dead = true;
         cuda_say("GPU %d: %s; zones that were not read yet are lost, except with "
@@ -155,14 +223,7 @@ sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
     /* Without the GPU's time nothing can be placed; it is asked again at the next look. */
     if (!cuda_sync_is_known(&context->sync))
         return SB_OK;
-    const int64_t settled = asked + (look == CUDA_LOOK_ENDED ? SLACK_NS : -SETTLED_NS);
-    fit_clocks(context);
-    if (context->reclaim == CUDA_WAITED)
-        cuda_pool_sweep(pool);
-    tell(context, cuda_sync_timer(&context->sync.line, settled));
-    cuda_log_flush();
-    if (context->reclaim == CUDA_WAITED)
-        context->reclaim = CUDA_RESTING;
+    tell_until(context, look, settled);
     return copied == SB_OK ? cuda_pool_recycle(pool, error)
                            : sb_error_set(error, copied, "%s", failure.message);
 }

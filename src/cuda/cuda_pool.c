@@ -411,7 +411,8 @@ uint32_t cuda_pool_mark(cuda_pool *pool) {
         chunk->marked_owner = (uint8_t)state.owner_slot;
         marked++;
     }
-    pool->key = another_key(pool->key);
+    if (marked > 0)
+        pool->key = another_key(pool->key);
     return marked;
 }
 
@@ -424,4 +425,9 @@ void cuda_pool_sweep(cuda_pool *pool) {
         chunk->is_forgotten =
             state.owner_slot == chunk->marked_owner && !(state.is_done && state.used == 0);
     }
+}
+
+void cuda_pool_unsweep(cuda_pool *pool) {
+    for (uint32_t i = 0; i < pool->chunk_count; i++)
+        pool->chunks[i].is_forgotten = false;
 }

@@ -88,6 +88,8 @@ bool cuda_pool_is_low(const cuda_pool *pool);
 uint32_t cuda_pool_mark(cuda_pool *pool);
 /* All that was launched before the key was changed has ended, and chunks were copied since. */
 void cuda_pool_sweep(cuda_pool *pool);
+/* They could not be told yet. */
+void cuda_pool_unsweep(cuda_pool *pool);
 
 static inline const sb_cuda_record *cuda_pool_records(const cuda_pool *pool, uint32_t chunk) {
     return pool->copy + (size_t)chunk * SB_CUDA_CHUNK_SLOTS;

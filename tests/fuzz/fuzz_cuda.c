@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         cuda_decode_anchors(records[i], &chunks[i], &fit);
     cuda_fit_finish(&fit);
     for (uint32_t i = 0; i < CHUNKS; i++) {
-        cuda_decode_events(records[i], &chunks[i], i, &fit, INT64_MAX - 1, true, take, all);
+        cuda_decode_events(records[i], &chunks[i], i, &fit, INT64_MAX - 1, CUDA_FOREVER, take, all);
         cuda_decode_abandon(records[i], &chunks[i], i, INT64_MAX - 1, take, all);
     }
     const cuda_lane_sink sink = {.begin = begin, .end = end, .context = all};

@@ -149,7 +149,7 @@ SB_CUDA_FN struct sb_cuda_entry *sb_cuda_this_entry(void) {
     return entry_of(stand_in.sm, stand_in.warp % STAND_IN_WARPS);
 }
 
-static unsigned keys[STAND_IN_SMS][STAND_IN_WARPS];
+static unsigned keys[STAND_IN_SMS_MOST][STAND_IN_WARPS];
 
 SB_CUDA_FN unsigned *sb_cuda_this_key(void) {
     return &keys[stand_in.sm][stand_in.warp % STAND_IN_WARPS];
@@ -161,8 +161,8 @@ SB_CUDA_FN struct sb_cuda_entry sb_cuda_load_entry(const struct sb_cuda_entry *e
 
 #include <strobe/cuda_record.h>
 
-static sb_cuda_entry entries[STAND_IN_SMS][STAND_IN_WARPS];
-static sb_cuda_sum sums[STAND_IN_SMS][STAND_IN_WARPS];
+static sb_cuda_entry entries[STAND_IN_SMS_MOST][STAND_IN_WARPS];
+static sb_cuda_sum sums[STAND_IN_SMS_MOST][STAND_IN_WARPS];
 
 static sb_cuda_entry *entry_of(uint32_t sm, uint32_t warp) {
     return &entries[sm][warp];

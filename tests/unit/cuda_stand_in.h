@@ -23,7 +23,8 @@ typedef struct stand_in_warp {
 
 extern _Thread_local stand_in_warp stand_in;
 
-enum { STAND_IN_SMS = 4, STAND_IN_WARPS = 4 };
+/* As the driver counts SMs; there are more, as on a GPU that is shared in parts. */
+enum { STAND_IN_SMS = 4, STAND_IN_SMS_MOST = 6, STAND_IN_WARPS = 4 };
 
 /* The driver; cuda_context_open takes it. */
 const cuda_driver *stand_in_driver(void);

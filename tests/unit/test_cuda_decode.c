@@ -56,7 +56,7 @@ static collected look(const sb_cuda_record *records, cuda_chunk *told, int64_t u
     cuda_fit_begin(&fit, first <= last ? first : 0, last);
     cuda_decode_anchors(records, told, &fit);
     cuda_fit_finish(&fit);
-    cuda_decode_events(records, told, 5, &fit, until, false, collect, &all);
+    cuda_decode_events(records, told, 5, &fit, until, INT64_MIN, collect, &all);
     return all;
 }
 

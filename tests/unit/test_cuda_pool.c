@@ -76,9 +76,13 @@ static cuda_context *open_context(uint32_t chunks, bool is_on_host) {
     return context;
 }
 
+static sb_cuda_gate *gate(void) {
+    return (sb_cuda_gate *)(uintptr_t)stand_in_gate();
+}
+
 static void close_context(cuda_context *context) {
     /* The gate is as before anything was attached. */
-    memset((void *)(uintptr_t)stand_in_gate(), 0, sizeof(sb_cuda_gate));
+    *gate() = (sb_cuda_gate){0};
     cuda_context_close(context);
     free(context);
 }
@@ -92,8 +96,8 @@ static void drain(cuda_context *context, cuda_look look) {
 /* As sb_cuda_flush does it. */
 static void flush(cuda_context *context) {
     drain(context, CUDA_LOOK_RUNNING);
-    if (cuda_context_begin_reclaim(context))
-        context->reclaim = CUDA_WAITED;
+    const int64_t began = sb_clock_ns();
+    cuda_context_end_wait(context, cuda_context_begin_reclaim(context, true), began);
     drain(context, CUDA_LOOK_ENDED);
 }
 
@@ -220,6 +224,125 @@ static void forgotten_chunks_come_back(void **state) {
     close_context(context);
 }
 
+/* They are taken back while others run: what was written last is too young to be told at first. */
+static void forgotten_chunks_are_told_before_they_come_back(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    work job = {.blocks = 1, .zones = 3, .without_main = true};
+    for (uint32_t i = 0; i < 10; i++) {
+        job.launch = 500 + i;
+        job.sm = i % STAND_IN_SMS;
+        run_sm(&job);
+        drain(context, CUDA_LOOK_RUNNING);
+        const sb_cuda_gate before = *gate();
+        const uint32_t reclaim = cuda_context_begin_reclaim(context, false);
+        const sb_cuda_gate after = *gate();
+        const int64_t began = sb_clock_ns();
+        /* The same warps go on, with the key that they began with, and end. */
+        *gate() = before;
+        run_sm(&job);
+        *gate() = after;
+        cuda_context_end_wait(context, reclaim, began);
+        drain(context, CUDA_LOOK_RUNNING);
+        /* Until the young ones have come of age. */
+        while (context->reclaim != CUDA_RESTING)
+            drain(context, CUDA_LOOK_RUNNING);
+        assert_int_equal(context->pool.taken_count, 0);
+    }
+    flush(context);
+    assert_int_equal(context->counts.zones + context->pool.lost,
+                     20 * zones_of(&job) / STAND_IN_SMS);
+    assert_int_equal(context->pool.lost, 0);
+    assert_int_equal(context->counts.unplaced, 0);
+    assert_nothing_open(context);
+    close_context(context);
+}
+
+/* Somebody waits for a kernel already; who waits for all that was launched takes back all. */
+static void a_flush_takes_back_what_another_waits_for(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    work job = {.blocks = 1, .zones = 3, .without_main = true, .launch = 600};
+    run_sm(&job);
+    drain(context, CUDA_LOOK_RUNNING);
+    const uint32_t first = cuda_context_begin_reclaim(context, false);
+    assert_int_not_equal(first, 0);
+    assert_int_equal(cuda_context_begin_reclaim(context, false), 0);
+    job.launch = 601;
+    run_sm(&job);
+    flush(context);
+    assert_int_equal(context->pool.taken_count, 0);
+    assert_int_equal(context->counts.zones, 2 * zones_of(&job) / STAND_IN_SMS);
+    /* The first one comes late, and its word counts for nothing. */
+    job.launch = 602;
+    run_sm(&job);
+    drain(context, CUDA_LOOK_RUNNING);
+    assert_int_not_equal(cuda_context_begin_reclaim(context, false), 0);
+    cuda_context_end_wait(context, first, sb_clock_ns());
+    assert_int_equal(context->reclaim, CUDA_WAITING);
+    cuda_context_give_up_wait(context, first);
+    assert_int_equal(context->reclaim, CUDA_WAITING);
+    close_context(context);
+}
+
+static void spans_without_an_end_are_cut(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    for (uint32_t i = 0; i < 3; i++) {
+        stand_in = (stand_in_warp){.sm = 1, .launch = 700 + i};
+        const unsigned main = stand_in_begin(SB_CUDA_MAIN, outer);
+        (void)stand_in_begin(SB_CUDA_SPAN, inner);
+        stand_in_end_main(main);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        drain(context, CUDA_LOOK_RUNNING);
+        /* Another warp may end it as long as the kernel runs. */
+        assert_int_equal(context->counts.cut, i);
+        flush(context);
+        assert_int_equal(context->counts.cut, i + 1);
+        assert_int_equal(context->counts.zones, 2 * (i + 1));
+    }
+    assert_nothing_open(context);
+    close_context(context);
+}
+
+/* A GPU that is shared in parts may number SMs beyond those that the driver counts. */
+static void zones_of_unknown_sms_are_counted(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    stand_in = (stand_in_warp){.sm = STAND_IN_SMS_MOST - 1, .launch = 1};
+    for (uint32_t i = 0; i < 2 * SB_CUDA_CHUNK_SLOTS; i++)
+        stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    stand_in = (stand_in_warp){.sm = 0, .launch = 2};
+    stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    flush(context);
+    assert_int_equal(context->counts.zones, 2 * SB_CUDA_CHUNK_SLOTS + 1);
+    assert_int_equal(context->counts.unplaced, 2 * SB_CUDA_CHUNK_SLOTS);
+    assert_int_equal(context->pool.lost, 0);
+    assert_int_equal(context->pool.taken_count, 0);
+    close_context(context);
+}
+
+/* Of a warp that has no entry in shared memory, since its block is larger than was said. */
+static void warps_beyond_the_entries_touch_no_other(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    const uint64_t missed = cuda_context_missed(context);
+    stand_in = (stand_in_warp){.sm = 0, .launch = 1, .warp = 1};
+    stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    stand_in_add(inner, 100);
+    stand_in.warp = STAND_IN_WARPS + 1;
+    stand_in_validate(false);
+    stand_in_add(inner, 1);
+    stand_in.warp = 1;
+    stand_in_add(inner, 100);
+    stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    flush(context);
+    assert_int_equal(context->counts.zones, 2);
+    assert_int_equal(context->counts.others, 1);
+    assert_int_equal(cuda_context_missed(context) - missed, 1);
+    close_context(context);
+}
+
 static void zones_that_never_end_are_ended(void **state) {
     (void)state;
     cuda_context *context = open_context(32, false);
@@ -327,15 +450,15 @@ static void a_warp_that_is_not_valid_records_nothing(void **state) {
 
 static void zones_before_the_attachment_are_missed(void **state) {
     (void)state;
-    memset((void *)(uintptr_t)stand_in_gate(), 0, sizeof(sb_cuda_gate));
+    *gate() = (sb_cuda_gate){0};
     cuda_context *context = open_context(32, false);
     const uint64_t before = cuda_context_missed(context);
-    const sb_cuda_gate gate = *(const sb_cuda_gate *)(uintptr_t)stand_in_gate();
-    memset((void *)(uintptr_t)stand_in_gate(), 0, sizeof gate);
+    const sb_cuda_gate attached = *gate();
+    *gate() = (sb_cuda_gate){0};
     stand_in = (stand_in_warp){.sm = 0, .launch = 1};
     stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
     stand_in.warp = STAND_IN_WARPS + 1;
-    memcpy((void *)(uintptr_t)stand_in_gate(), &gate, sizeof gate);
+    *gate() = attached;
     stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
     assert_int_equal(cuda_context_missed(context) - before, 2);
     close_context(context);
@@ -348,6 +471,11 @@ int main(void) {
         cmocka_unit_test(chunks_go_from_block_to_block),
         cmocka_unit_test(what_finds_no_room_is_counted),
         cmocka_unit_test(forgotten_chunks_come_back),
+        cmocka_unit_test(forgotten_chunks_are_told_before_they_come_back),
+        cmocka_unit_test(a_flush_takes_back_what_another_waits_for),
+        cmocka_unit_test(spans_without_an_end_are_cut),
+        cmocka_unit_test(zones_of_unknown_sms_are_counted),
+        cmocka_unit_test(warps_beyond_the_entries_touch_no_other),
         cmocka_unit_test(zones_that_never_end_are_ended),
         cmocka_unit_test(a_trap_leaves_what_is_on_the_host),
         cmocka_unit_test(an_outer_zone_does_not_end_before_those_inside),
