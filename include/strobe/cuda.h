@@ -380,6 +380,9 @@ struct sb_cuda_registration {
         unit.missed = sb_cuda_find_missed;
         sb_cuda_register(&unit);
     }
+    ~sb_cuda_registration() {
+        sb_cuda_unregister(&unit);
+    }
 } sb_cuda_registered;
 } // namespace
 

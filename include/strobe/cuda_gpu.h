@@ -27,6 +27,9 @@ sb_status sb_cuda_wait(sb_error *error);
 /* The time of the current context's GPU, nanoseconds of its global timer, as the host knows it. */
 sb_status sb_cuda_timer_now(int64_t *timer_ns, sb_error *error);
 
+/* Records of an SM that found no room, so far. */
+uint64_t sb_cuda_lost_on(uint32_t gpu, uint32_t sm);
+
 /* ---- parameters of kernels ---- */
 
 /* The size of a kernel's parameter, from 0 on. SIZE_MAX: there is none; 0: the driver is too old to

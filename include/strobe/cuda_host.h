@@ -48,13 +48,18 @@ void sb_cuda_detach_module(void *module);
 typedef struct sb_cuda_unit {
     void *(*gate)(void);
     void *(*missed)(void);
-    struct sb_cuda_unit *next; /* of this library */
+    struct sb_cuda_unit *next; /* not used */
 } sb_cuda_unit;
 
-/* Called by cuda.h before main. */
+/* Called by cuda.h, before main or when a library is loaded; and before it is unloaded. */
 void sb_cuda_register(sb_cuda_unit *unit);
+void sb_cuda_unregister(sb_cuda_unit *unit);
 
-/* Waits for all that was launched, and tells all of it. Done by itself at exit. */
+/*
+ * Waits for all that was launched, and tells all of it. Done by itself at exit. As
+ * cuCtxSynchronize, it must not be called while a graph is captured; where the driver tells that
+ * one is, it is an error, and the capture goes on.
+ */
 sb_status sb_cuda_flush(sb_error *error);
 
 /* What became of records, over all GPUs. */
@@ -70,7 +75,11 @@ typedef struct sb_cuda_counts {
 sb_cuda_counts sb_cuda_count(void);
 /* How certain times are on the host's clock, plus or minus; 0: not compared yet. */
 double sb_cuda_error_ns(void);
-/* What launches are called from here on, in the order of a stream: the program id of reports. */
+/*
+ * What launches of the current context are called from here on: the program id of reports. It is
+ * one number for all streams, written in the order of this one: kernels that run meanwhile in
+ * others take it too, and so do replays of graphs that sb_cuda_graph_replay has not given theirs.
+ */
 sb_status sb_cuda_set_program(void *stream, uint32_t program, sb_error *error);
 
 /* ---- kernels from source ---- */

@@ -8,21 +8,43 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cuda/cuda_units.h"
+
+/* Is the current context that which the GPU's programs share? */
+static bool is_primary(const cuda_context *context) {
+    const cuda_driver *driver = context->driver;
+    cuda_context_handle primary = NULL;
+    unsigned flags;
+    int is_active = 0;
+    if (driver->primary_state(context->device, &flags, &is_active) != 0 || !is_active ||
+        driver->primary_retain(&primary, context->device) != 0)
+        return false;
+    (void)driver->primary_release(context->device);
+    return primary == context->handle;
+}
+
+static sb_status describe(cuda_context *context, sb_error *error) {
+    const cuda_driver *driver = context->driver;
+    const char *what = "the GPU cannot be asked";
+    SB_TRY(cuda_check(driver, driver->context_get(&context->handle), what, error));
+    SB_TRY(cuda_check(driver, driver->context_device(&context->device), what, error));
+    if (driver->context_id != NULL)
+        SB_TRY(cuda_check(driver, driver->context_id(context->handle, &context->id), what, error));
+    context->is_primary = is_primary(context);
+    return cuda_check(driver,
+                      driver->device_name(context->name, sizeof context->name, context->device),
+                      what, error);
+}
 
 static sb_status open_parts(cuda_context *context, const cuda_options *options, sb_error *error) {
     const cuda_driver *driver = context->driver;
     int sms = 0;
     int khz = 0;
     const char *what = "the GPU cannot be asked";
-    SB_TRY(cuda_check(driver, driver->context_get(&context->handle), what, error));
-    SB_TRY(cuda_check(driver, driver->context_device(&context->device), what, error));
     SB_TRY(cuda_check(driver, driver->device_attribute(&sms, CUDA_SM_COUNT, context->device), what,
                       error));
     SB_TRY(cuda_check(driver, driver->device_attribute(&khz, CUDA_CLOCK_KHZ, context->device), what,
                       error));
-    SB_TRY(cuda_check(driver,
-                      driver->device_name(context->name, sizeof context->name, context->device),
-                      what, error));
     context->lanes = calloc((size_t)sms, sizeof *context->lanes);
     context->tracks = calloc((size_t)sms, sizeof *context->tracks);
     if (context->lanes == NULL || context->tracks == NULL ||
@@ -34,20 +56,31 @@ static sb_status open_parts(cuda_context *context, const cuda_options *options, 
         chunks /= 2;
     if (chunks != options->chunks_per_sm)
         cuda_say("STROBE_CUDA_CHUNKS: this GPU takes no more than %u", chunks);
-    return cuda_pool_open(&context->pool, driver,
+    SB_TRY(cuda_pool_open(&context->pool, driver,
                           &(cuda_pool_options){.sm_count = (uint32_t)sms,
                                                .chunks_per_sm = chunks,
                                                .is_on_host = options->is_on_host},
-                          error);
+                          error));
+    return cuda_sync_follow(&context->sync, driver, error);
+}
+
+/* A stream alone, over which modules are told that nothing is wanted. */
+static sb_status open_without_pool(cuda_context *context, sb_error *error) {
+    const cuda_driver *driver = context->driver;
+    context->pool.driver = driver;
+    return cuda_check(driver,
+                      driver->stream_create(&context->pool.stream, CUDA_STREAM_NON_BLOCKING),
+                      "a stream for zones of the GPU", error);
 }
 
 sb_status cuda_context_open(cuda_context *context, const cuda_driver *driver,
                             const cuda_options *options, sb_error *error) {
-    *context = (cuda_context){.driver = driver};
+    *context = (cuda_context){.driver = driver, .is_off = options->is_off};
     pthread_mutex_init(&context->lock, NULL);
-    sb_status status = open_parts(context, options, error);
+    sb_status status = describe(context, error);
     if (status == SB_OK)
-        status = cuda_sync_follow(&context->sync, driver, error);
+        status = options->is_off ? open_without_pool(context, error)
+                                 : open_parts(context, options, error);
     if (status != SB_OK)
         cuda_context_close(context);
     return status;
@@ -76,9 +109,11 @@ void cuda_context_close(cuda_context *context) {
 
 static sb_cuda_gate gate_of(const cuda_context *context) {
     const cuda_options *options = cuda_options_get();
+    /* Not the pool's, but not 0 either: warps would count what they miss. */
+    if (context->is_off)
+        return (sb_cuda_gate){.records = SB_CUDA_BELOW_POOL, .is_off = 1};
     sb_cuda_gate gate = cuda_pool_gate(&context->pool);
     gate.has_program = context->has_programs;
-    gate.is_off = options->is_off;
     gate.every_sm = options->every_sm;
     gate.every_block = options->every_block;
     gate.every_warp = options->every_warp;
@@ -99,25 +134,34 @@ static sb_status write_gate(cuda_context *context, const cuda_attached *module, 
                       "a module cannot be told where zones go", error);
 }
 
-sb_status cuda_context_add_module(cuda_context *context, const void *key, cuda_address gate,
-                                  cuda_address missed, sb_error *error) {
-    cuda_attached *module = context->modules;
-    while (module != NULL && module->key != key)
-        module = module->next;
-    if (module != NULL)
-        return SB_OK;
-    module = calloc(1, sizeof *module);
-    if (module == NULL)
+static bool is_same_module(const cuda_attached *a, const cuda_attached *b) {
+    return a->module == b->module && a->unit == b->unit;
+}
+
+sb_status cuda_context_add_module(cuda_context *context, const cuda_attached *module,
+                                  sb_error *error) {
+    for (const cuda_attached *at = context->modules; at != NULL; at = at->next)
+        if (is_same_module(at, module))
+            return SB_OK;
+    cuda_attached *added = calloc(1, sizeof *added);
+    if (added == NULL)
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for zones of the GPU");
-    *module = (cuda_attached){.key = key, .gate = gate, .missed = missed};
-    const sb_status status = write_gate(context, module, error);
+    *added = *module;
+    const sb_status status = write_gate(context, added, error);
     if (status != SB_OK) {
-        free(module);
+        free(added);
         return status;
     }
-    module->next = context->modules;
-    context->modules = module;
+    added->next = context->modules;
+    context->modules = added;
     return SB_OK;
+}
+
+bool cuda_context_has_module(const cuda_context *context, const void *module) {
+    const cuda_attached *at = context->modules;
+    while (at != NULL && at->module != module)
+        at = at->next;
+    return at != NULL;
 }
 
 static sb_status rewrite_gates(cuda_context *context, sb_error *error) {
@@ -128,42 +172,103 @@ static sb_status rewrite_gates(cuda_context *context, sb_error *error) {
 
 sb_status cuda_context_use_programs(cuda_context *context, sb_error *error) {
     pthread_mutex_lock(&context->lock);
-    const bool is_new = !context->has_programs;
+    const bool is_new = !context->has_programs && !context->is_off;
     context->has_programs = true;
     const sb_status status = is_new ? rewrite_gates(context, error) : SB_OK;
     pthread_mutex_unlock(&context->lock);
     return status;
 }
 
-static uint64_t missed_by(cuda_context *context, const cuda_attached *module) {
+/* What it missed; as was last known where it cannot be asked. */
+static uint64_t missed_by(cuda_context *context, cuda_attached *module) {
     uint64_t missed = 0;
-    if (module->missed == 0 || context->is_dead ||
+    if (module->missed != 0 && !context->is_dead &&
         context->driver->copy_to_host(&missed, module->missed, sizeof missed,
-                                      context->pool.stream) != 0 ||
-        context->driver->stream_wait(context->pool.stream) != 0)
-        return 0;
-    return missed;
+                                      context->pool.stream) == 0 &&
+        context->driver->stream_wait(context->pool.stream) == 0)
+        module->missed_known = missed;
+    return module->missed_known;
 }
 
-void cuda_context_remove_module(cuda_context *context, const void *key) {
-    for (cuda_attached **at = &context->modules; *at != NULL; at = &(*at)->next) {
-        cuda_attached *module = *at;
-        if (module->key != key)
-            continue;
-        context->counts.missed += missed_by(context, module);
-        *at = module->next;
-        free(module);
-        cuda_places_forget(&context->places);
+/* missed: what it has missed in all. */
+static void remove_at(cuda_context *context, cuda_attached **at, uint64_t missed) {
+    cuda_attached *module = *at;
+    context->counts.missed += missed;
+    *at = module->next;
+    free(module);
+    cuda_places_forget(&context->places);
+}
+
+void cuda_context_remove_module(cuda_context *context, const void *module) {
+    cuda_attached **at = &context->modules;
+    while (*at != NULL && (*at)->module != module)
+        at = &(*at)->next;
+    if (*at != NULL)
+        remove_at(context, at, missed_by(context, *at));
+}
+
+void cuda_context_drop_units(cuda_context *context) {
+    const uint32_t version = cuda_units_version();
+    if (context->units_version == version)
         return;
-    }
+    context->units_version = version;
+    for (cuda_attached **at = &context->modules; *at != NULL;)
+        if ((*at)->module == NULL && !cuda_units_has((*at)->unit))
+            remove_at(context, at, (*at)->missed_known);
+        else
+            at = &(*at)->next;
 }
 
 uint64_t cuda_context_missed(cuda_context *context) {
     uint64_t missed = context->counts.missed;
-    for (const cuda_attached *module = context->modules; module != NULL; module = module->next)
+    for (cuda_attached *module = context->modules; module != NULL; module = module->next)
         missed += missed_by(context, module);
     return missed;
 }
+
+const struct sb_source_location *cuda_context_place(cuda_context *context, uint64_t address) {
+    return cuda_places_find(&context->places, context->is_dead ? NULL : context->driver,
+                            context->pool.stream, address);
+}
+
+/* ---- its end ---- */
+
+/* 0: it is there; else one of the driver's numbers. */
+static int state_of(const cuda_context *context) {
+    const cuda_driver *driver = context->driver;
+    unsigned flags;
+    int is_active = 1;
+    unsigned long long id = context->id;
+    int result = 0;
+    if (context->is_primary)
+        result = driver->primary_state(context->device, &flags, &is_active);
+    if (result == 0 && is_active && driver->context_id != NULL)
+        result = driver->context_id(context->handle, &id);
+    if (result == 0 && (!is_active || id != context->id))
+        result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return result;
+}
+
+bool cuda_context_is_there(cuda_context *context) {
+    if (context->handle == NULL)
+        return false;
+    const int state = state_of(context);
+    if (state == 0)
+        return true;
+    const bool is_news = !context->is_dead && !context->is_off && state != CUDA_ERROR_DEINITIALIZED;
+    context->handle = NULL;
+    context->is_dead = true;
+    context->reclaim = CUDA_RESTING;
+    cuda_drain_last(context);
+    cuda_pool_abandon(&context->pool);
+    if (is_news)
+        cuda_say("GPU %d: the program has ended its context; %llu zones were read before, and what "
+                 "was not is lost (sb_cuda_flush reads all)",
+                 context->device, (unsigned long long)context->counts.zones);
+    return false;
+}
+
+/* ---- chunks that warps forgot ---- */
 
 uint32_t cuda_context_begin_reclaim(cuda_context *context, bool anew) {
     if (context->is_dead || (context->reclaim != CUDA_RESTING && !anew))

@@ -5,6 +5,8 @@
  * include/strobe/cuda.h. This header is what its own files share:
  *
  *   cuda_driver.c    the CUDA driver, loaded at run time
+ *   cuda_pinned.c    memory of the host that GPUs reach
+ *   cuda_units.c     files of nvcc's that have registered themselves
  *   cuda_pool.c      chunks on the GPU: reading them, giving them back
  *   cuda_decode.c    records to events
  *   cuda_clock.c     clocks of SMs, the global timer, the host
@@ -15,7 +17,8 @@
  *   cuda_log.c       events into a CSV file
  *   cuda_drain.c     one look at a context: all of the above
  *   cuda_context.c   what is kept for a context
- *   cuda_attach.c    contexts of the process, the thread that looks, the interface
+ *   cuda_attach.c    contexts of the process, the interface
+ *   cuda_watch.c     the thread that looks at them; waiting
  *   cuda_options.c   variables
  *   cuda_build.c     kernels from source, with NVRTC
  *   cuda_gpu.c       which GPU is used
@@ -45,6 +48,7 @@ typedef struct cuda_options {
     uint32_t chunks_per_sm;
     bool is_on_host;
     bool is_off;
+    bool may_wait; /* for all of a context, in the background */
     uint32_t every_sm, every_block, every_warp, every_launch;
     char log[4096]; /* empty: no file */
 } cuda_options;
@@ -58,9 +62,11 @@ __attribute__((format(printf, 1, 2))) void cuda_say(const char *format, ...);
 
 /* A module that records into a context. */
 typedef struct cuda_attached {
-    const void *key; /* the module's handle, or the unit */
+    const void *module; /* its handle; NULL: it is a unit */
+    uint64_t unit;      /* its serial */
     cuda_address gate;
-    cuda_address missed; /* 0: it does not count */
+    cuda_address missed;   /* 0: it does not count */
+    uint64_t missed_known; /* when it was last asked */
     struct cuda_attached *next;
 } cuda_attached;
 
@@ -74,7 +80,9 @@ typedef struct cuda_track {
 typedef struct cuda_context {
     pthread_mutex_t lock;
     const cuda_driver *driver;
-    cuda_context_handle handle;
+    cuda_context_handle handle; /* NULL: the program has ended it */
+    unsigned long long id;      /* of the driver, which gives handles again; 0: it has none */
+    bool is_primary;
     cuda_device device;
     char name[96];
     cuda_pool pool;
@@ -82,22 +90,26 @@ typedef struct cuda_context {
     cuda_sync sync;
     cuda_places places;
     cuda_attached *modules;
-    cuda_lanes *lanes;  /* per SM */
-    cuda_track *tracks; /* per SM */
-    cuda_event *events; /* of one SM, while it is looked at */
+    uint32_t units_version; /* when those that are gone were last looked for */
+    cuda_lanes *lanes;      /* per SM */
+    cuda_track *tracks;     /* per SM */
+    cuda_event *events;     /* of one SM, while it is looked at */
     size_t event_count;
     size_t event_capacity;
     sb_cuda_counts counts; /* told; what the GPU counts is added when asked */
     bool is_told_of_loss;
     bool is_told_of_nowhere;
+    bool is_told_of_time;
     bool has_programs; /* launches were given numbers */
     bool is_recorded;  /* somebody wants to see lanes */
-    bool is_dead;
+    bool is_dead;      /* nothing can be read any more */
+    bool is_off;       /* nothing is recorded, and there is no pool */
     /* Chunks that warps forgot are marked; what may still use them is being waited for; is over. */
     enum { CUDA_RESTING, CUDA_WAITING, CUDA_WAITED } reclaim;
-    uint32_t reclaims; /* how often they were marked */
-    int64_t waited_ns; /* when the wait was over */
-    int64_t over_ns;   /* what was launched before has ended; 0: nobody has waited yet */
+    uint32_t reclaims;     /* how often they were marked */
+    int64_t waited_ns;     /* when the wait was over */
+    int64_t over_ns;       /* what was launched before has ended; 0: nobody has waited yet */
+    int64_t wait_after_ns; /* a graph was being captured: not before then */
     struct cuda_context *next;
 } cuda_context;
 
@@ -107,17 +119,30 @@ typedef enum cuda_look {
     CUDA_LOOK_ENDED,   /* all that was launched before has ended */
 } cuda_look;
 sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error);
+/* The context is gone: tells what was read last. With the lock. */
+void cuda_drain_last(cuda_context *context);
 
 /* Makes all that a context needs; the context must be current. Tests bring a driver of their own.
  */
 sb_status cuda_context_open(cuda_context *context, const cuda_driver *driver,
                             const cuda_options *options, sb_error *error);
 void cuda_context_close(cuda_context *context);
-sb_status cuda_context_add_module(cuda_context *context, const void *key, cuda_address gate,
-                                  cuda_address missed, sb_error *error);
+/* A module by its handle, or a unit by its serial and without one. */
+sb_status cuda_context_add_module(cuda_context *context, const cuda_attached *module,
+                                  sb_error *error);
+bool cuda_context_has_module(const cuda_context *context, const void *module);
+void cuda_context_remove_module(cuda_context *context, const void *module);
+/* Forgets units whose library was unloaded; their gates are gone already. */
+void cuda_context_drop_units(cuda_context *context);
 /* From now on warps say what their launch is called. Takes the lock. */
 sb_status cuda_context_use_programs(cuda_context *context, sb_error *error);
-void cuda_context_remove_module(cuda_context *context, const void *key);
+/*
+ * Has the program ended the context (cudaDeviceReset, cuCtxDestroy)? Then nothing of it is touched
+ * again, and one sentence says so. True: it is there. With the lock.
+ */
+bool cuda_context_is_there(cuda_context *context);
+/* A zone's name. With the lock. */
+const struct sb_source_location *cuda_context_place(cuda_context *context, uint64_t address);
 /*
  * Marks forgotten chunks, to be taken back when all that was launched until now has ended. The
  * number is for cuda_context_end_wait; 0: there is nothing to wait for. anew: also if somebody
@@ -131,6 +156,37 @@ void cuda_context_give_up_wait(cuda_context *context, uint32_t reclaim);
 uint64_t cuda_context_missed(cuda_context *context);
 
 /* ---- contexts of the process ---- */
+
+/* All that there ever were. */
+cuda_context *cuda_contexts_first(void);
+/* Finds those that programs have begun to use by themselves. */
+void cuda_contexts_find(const cuda_driver *driver);
+/* We are the child of a fork: locks may be held and contexts be used by threads that we do not
+   have, so nothing is recorded. */
+bool cuda_is_child(void);
+void cuda_follow_forks(void);
+
+/* What a thread had before it came to a context, which is current and locked for it meanwhile. */
+typedef struct cuda_visit {
+    cuda_context_handle before;
+    int mode;
+    bool is_set;
+} cuda_visit;
+/* False: nothing can be asked of it; it is locked all the same. */
+bool cuda_enter(cuda_context *context, cuda_visit *visit);
+void cuda_leave(cuda_context *context, const cuda_visit *visit);
+
+/* Starts the thread that looks, once. */
+void cuda_watch_start(void);
+/* Stops it; it must not be started again. */
+void cuda_watch_end(void);
+/*
+ * Waits for all that was launched in a context, and reads it. Between cuda_enter and cuda_leave;
+ * the lock is open while it waits.
+ */
+sb_status cuda_flush_entered(cuda_context *context, sb_error *error);
+/* Waits for the current context; chunks that are getting short are taken back on the way. */
+sb_status cuda_wait_for_current(const cuda_driver *driver, sb_error *error);
 
 /* Where no context is current, that of the first GPU becomes it. */
 sb_status cuda_ensure_context(const cuda_driver *driver, sb_error *error);

@@ -61,8 +61,7 @@ static void take_event(void *of, const cuda_event *event) {
     }
     /* Names are read while that can be done: after a trap it cannot. */
     if (event->kind == CUDA_BEGIN)
-        (void)cuda_places_find(&context->places, context->driver, context->pool.stream,
-                               event->place);
+        (void)cuda_context_place(context, event->place);
     cuda_log_event(context, event);
     if (!context->is_recorded)
         return;
@@ -190,20 +189,27 @@ static void tell_until(cuda_context *context, cuda_look look, int64_t settled) {
     cuda_log_flush();
 }
 
-/* The GPU's time, so that what is read can be placed. */
+/* The GPU's time, so that what is read can be placed. If it fails, so does what follows. */
 static void follow_time(cuda_context *context, cuda_look look) {
-    const bool is_fresh = context->pool.taken_count > 0 || look == CUDA_LOOK_ENDED;
+    const bool is_known = cuda_sync_is_known(&context->sync);
     /* A GPU that has nothing else to do answers at once. */
-    if (look == CUDA_LOOK_ENDED && !cuda_sync_is_known(&context->sync))
-        context->sync.last_ns = 0;
-    if (is_fresh || !cuda_sync_is_known(&context->sync))
-        (void)cuda_sync_follow(&context->sync, context->driver,
-                               NULL); /* if it fails, so does what follows */
+    if (look == CUDA_LOOK_ENDED && !is_known)
+        (void)cuda_sync_find(&context->sync, context->driver);
+    else if (look == CUDA_LOOK_ENDED || context->pool.taken_count > 0 || !is_known)
+        (void)cuda_sync_follow(&context->sync, context->driver, NULL);
+}
+
+static void warn_of_time(cuda_context *context) {
+    if (context->is_told_of_time)
+        return;
+    context->is_told_of_time = true;
+    cuda_say("GPU %d: does not answer when it is asked for its time; zones wait until it does",
+             context->device);
 }
 
 sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
     cuda_pool *pool = &context->pool;
-    if (context->is_dead)
+    if (context->is_dead || context->is_off)
         return SB_OK;
     follow_time(context, look);
     const int64_t asked = sb_clock_ns();
@@ -221,9 +227,18 @@ sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
     if (pool->taken_count == 0 && copied == SB_OK)
         return SB_OK;
     /* Without the GPU's time nothing can be placed; it is asked again at the next look. */
-    if (!cuda_sync_is_known(&context->sync))
+    if (!cuda_sync_is_known(&context->sync)) {
+        if (look == CUDA_LOOK_ENDED)
+            warn_of_time(context);
         return SB_OK;
+    }
     tell_until(context, look, settled);
     return copied == SB_OK ? cuda_pool_recycle(pool, error)
                            : sb_error_set(error, copied, "%s", failure.message);
+}
+
+void cuda_drain_last(cuda_context *context) {
+    context->pool.copies_all = true;
+    if (context->pool.copy != NULL && cuda_sync_is_known(&context->sync))
+        tell_until(context, CUDA_LOOK_ENDED, sb_clock_ns());
 }

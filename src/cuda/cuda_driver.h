@@ -26,8 +26,13 @@ enum {
     CUDA_STREAM_NON_BLOCKING = 1, /* work of the default stream is not waited for */
     CUDA_HOST_MAPPED = 3,         /* for all contexts, with an address on the GPU */
     CUDA_CAPTURE_RELAXED = 2,     /* what this thread does is no part of others' graphs */
+    CUDA_ERROR_DEINITIALIZED = 4, /* the process ends */
     CUDA_ERROR_NOT_FOUND = 500,
     CUDA_ERROR_NOT_READY = 600,
+    CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
+    /* A graph is being captured, and this would be no part of it. */
+    CUDA_ERROR_CAPTURE_FIRST = 900,
+    CUDA_ERROR_CAPTURE_LAST = 908,
     /* Attributes of devices. */
     CUDA_CLOCK_KHZ = 13,
     CUDA_SM_COUNT = 16,
@@ -63,8 +68,8 @@ enum {
     X(capture_mode, "cuThreadExchangeStreamCaptureMode", (int *mode))                            \
     X(allocate, "cuMemAlloc_v2", (cuda_address * address, size_t size))                          \
     X(free, "cuMemFree_v2", (cuda_address address))                                              \
-    X(host_allocate, "cuMemHostAlloc", (void **address, size_t size, unsigned flags))            \
-    X(host_free, "cuMemFreeHost", (void *address))                                               \
+    X(host_register, "cuMemHostRegister_v2", (void *address, size_t size, unsigned flags))       \
+    X(host_unregister, "cuMemHostUnregister", (void *address))                                   \
     X(host_address, "cuMemHostGetDevicePointer_v2",                                              \
       (cuda_address * address, void *host, unsigned flags))                                      \
     X(copy_to_host, "cuMemcpyDtoHAsync_v2",                                                      \
@@ -75,6 +80,7 @@ enum {
     X(stream_destroy, "cuStreamDestroy_v2", (cuda_stream stream))                                \
     X(stream_wait, "cuStreamSynchronize", (cuda_stream stream))                                  \
     X(stream_query, "cuStreamQuery", (cuda_stream stream))                                       \
+    X(stream_is_capturing, "cuStreamIsCapturing", (cuda_stream stream, int *status))             \
     X(stream_write, "cuStreamWriteValue32_v2",                                                   \
       (cuda_stream stream, cuda_address address, uint32_t value, unsigned flags))                \
     X(module_load, "cuModuleLoadData", (cuda_module_handle * module, const void *image))         \
@@ -91,10 +97,17 @@ enum {
        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,              \
        cuda_stream stream, void **arguments, void **extra))
 
+/* Those that older drivers do not have; NULL there. */
+#define CUDA_DRIVER_OPTIONS(X)                                                         \
+    X(context_id, "cuCtxGetId", (cuda_context_handle context, unsigned long long *id)) \
+    X(parameter_info, "cuFuncGetParamInfo",                                            \
+      (cuda_function function, size_t index, size_t * offset, size_t * size))
+
 #define CUDA_MEMBER(member, symbol, parameters) \
     int(*member) parameters; // NOLINT(bugprone-macro-parentheses)
 typedef struct cuda_driver {
     CUDA_DRIVER_FUNCTIONS(CUDA_MEMBER)
+    CUDA_DRIVER_OPTIONS(CUDA_MEMBER)
 } cuda_driver;
 #undef CUDA_MEMBER
 
@@ -107,8 +120,14 @@ typedef struct cuda_symbol {
 /* Fills a table; the name of the first function that the library does not have, or NULL. */
 const char *cuda_find_symbols(void *library, const cuda_symbol *symbols, size_t count, void *table);
 
-/* The driver of this machine. Without one, one sentence says so. */
+/* The driver of this machine, started. Without one, one sentence says so. */
 sb_status cuda_driver_load(const cuda_driver **driver, sb_error *error);
+/* The same, once the program uses it: a process that has started the driver cannot use it in those
+   that it forks, and whether this one does is not for us to say. NULL: not yet. */
+const cuda_driver *cuda_driver_in_use(void);
+static inline bool cuda_is_capture_error(int result) {
+    return result >= CUDA_ERROR_CAPTURE_FIRST && result <= CUDA_ERROR_CAPTURE_LAST;
+}
 /* What a number of the driver's means: fills *error and returns SB_ERR_DEVICE; SB_OK for 0. */
 sb_status cuda_check(const cuda_driver *driver, int result, const char *what, sb_error *error);
 

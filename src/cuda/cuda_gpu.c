@@ -3,8 +3,6 @@
  */
 #include <strobe/cuda_gpu.h>
 
-#include <dlfcn.h>
-
 #include "base/base.h"
 #include "cuda/cuda_context.h"
 
@@ -55,25 +53,23 @@ sb_status sb_cuda_use(uint32_t gpu, sb_error *error) {
 sb_status sb_cuda_wait(sb_error *error) {
     const cuda_driver *driver = NULL;
     SB_TRY(cuda_driver_load(&driver, error));
-    return cuda_check(driver, driver->context_wait(), "kernels failed", error);
+    return cuda_wait_for_current(driver, error);
 }
 
-/* A GPU that was too busy to answer is asked again. With the lock. */
+/* With the lock. */
 static bool find_time(cuda_context *context) {
-    enum { ATTEMPTS = 20 };
-    for (int i = 0; i < ATTEMPTS && !cuda_sync_is_known(&context->sync); i++) {
-        context->sync.last_ns = 0;
-        if (cuda_sync_follow(&context->sync, context->driver, NULL) != SB_OK)
-            return false;
-    }
-    return cuda_sync_is_known(&context->sync);
+    if (context->is_dead)
+        return false;
+    /* Where nothing is recorded nobody has asked before. */
+    if (!cuda_sync_is_open(&context->sync) &&
+        cuda_sync_open(&context->sync, context->driver, NULL) != SB_OK)
+        return false;
+    return cuda_sync_find(&context->sync, context->driver);
 }
 
 sb_status sb_cuda_timer_now(int64_t *timer_ns, sb_error *error) {
     cuda_context *context = NULL;
-    const sb_status status = cuda_current_context(&context, error);
-    if (context == NULL)
-        return status;
+    SB_TRY(cuda_current_context(&context, error));
     pthread_mutex_lock(&context->lock);
     const bool is_known = find_time(context);
     *timer_ns = is_known ? cuda_sync_timer(&context->sync.line, sb_clock_ns()) : 0;
@@ -83,21 +79,12 @@ sb_status sb_cuda_timer_now(int64_t *timer_ns, sb_error *error) {
     return SB_OK;
 }
 
-typedef int (*parameter_info)(cuda_function function, size_t index, size_t *offset, size_t *size);
-
-/* Not every driver has it, and only a check depends on it. */
-static parameter_info find_parameter_info(void) {
-    static const cuda_symbol symbol = {"cuFuncGetParamInfo", 0};
-    parameter_info found = NULL;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    return library != NULL && cuda_find_symbols(library, &symbol, 1, &found) == NULL ? found : NULL;
-}
-
 size_t sb_cuda_kernel_parameter(const sb_cuda_kernel *kernel, size_t index) {
-    const parameter_info info = find_parameter_info();
+    const cuda_driver *driver = NULL;
     size_t offset = 0;
     size_t size = 0;
-    if (info == NULL)
+    if (cuda_driver_load(&driver, NULL) != SB_OK || driver->parameter_info == NULL)
         return 0;
-    return info(cuda_kernel_function(kernel), index, &offset, &size) == 0 ? size : SIZE_MAX;
+    const cuda_function function = cuda_kernel_function(kernel);
+    return driver->parameter_info(function, index, &offset, &size) == 0 ? size : SIZE_MAX;
 }

@@ -50,10 +50,8 @@ static void put_event(FILE *file, cuda_context *context, const cuda_event *event
     static const sb_source_location none = {"", "", "", 0, 0};
     const bool is_zone = event->kind == CUDA_END || event->kind == CUDA_WHOLE_SPAN;
     const cuda_sync_line *line = &context->sync.line;
-    const sb_source_location *place = event->kind == CUDA_NUMBER
-                                          ? &none
-                                          : cuda_places_find(&context->places, context->driver,
-                                                             context->pool.stream, event->place);
+    const sb_source_location *place =
+        event->kind == CUDA_NUMBER ? &none : cuda_context_place(context, event->place);
     const cuda_owner *owner = &event->owner;
     fprintf(file, "%d,%u,%" PRIu64 ",%u,%u,%u,%u,%u,%s,", context->device, owner->sm, owner->launch,
             owner->program, owner->block[0], owner->block[1], owner->block[2], owner->warp,

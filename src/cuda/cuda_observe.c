@@ -38,10 +38,8 @@ size_t cuda_observed_name(uint32_t program, char *text, size_t room) {
 
 static sb_cuda_moment moment_of(cuda_context *context, uint32_t lane, const cuda_event *event) {
     static const sb_source_location none = {"", "", "", 0, 0};
-    const sb_source_location *place = event->kind == CUDA_NUMBER
-                                          ? &none
-                                          : cuda_places_find(&context->places, context->driver,
-                                                             context->pool.stream, event->place);
+    const sb_source_location *place =
+        event->kind == CUDA_NUMBER ? &none : cuda_context_place(context, event->place);
     return (sb_cuda_moment){.gpu = (uint32_t)context->device,
                             .sm = event->owner.sm,
                             .lane = lane,

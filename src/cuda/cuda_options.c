@@ -70,6 +70,11 @@ bool cuda_options_parse(cuda_options *options, const char *chunks, const char *p
     return is_understood;
 }
 
+static bool is_set_to(const char *variable, const char *value) {
+    const char *text = getenv(variable);
+    return text != NULL && strcmp(text, value) == 0;
+}
+
 const cuda_options *cuda_options_get(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static cuda_options options;
@@ -83,8 +88,8 @@ const cuda_options *cuda_options_get(void) {
                      "STROBE_CUDA_POOL is gpu or host, STROBE_CUDA_SAMPLE is a list as "
                      "sm=4,block=16,warp=2,launch=10",
                      CHUNKS_LEAST, CHUNKS_MOST);
-        const char *is_on = getenv("STROBE_CUDA");
-        options.is_off = is_on != NULL && strcmp(is_on, "0") == 0;
+        options.is_off = is_set_to("STROBE_CUDA", "0");
+        options.may_wait = is_set_to("STROBE_CUDA_WAIT", "1");
     }
     pthread_mutex_unlock(&lock);
     return &options;

@@ -74,7 +74,8 @@ static bool grow(cuda_places *places) {
 
 static bool read_gpu(const cuda_driver *driver, cuda_stream stream, uint64_t address, void *to,
                      size_t size) {
-    return driver->copy_to_host(to, address, size, stream) == 0 && driver->stream_wait(stream) == 0;
+    return driver != NULL && driver->copy_to_host(to, address, size, stream) == 0 &&
+           driver->stream_wait(stream) == 0;
 }
 
 /* A copy of a text on the GPU; NULL: it cannot be had. */

@@ -19,7 +19,7 @@ typedef struct cuda_places {
 void cuda_places_free(cuda_places *places);
 /* Addresses may mean something else from now on. */
 void cuda_places_forget(cuda_places *places);
-/* Never NULL: what cannot be read is called after its address. */
+/* Never NULL: what cannot be read is called after its address. driver NULL: nothing can be. */
 const struct sb_source_location *cuda_places_find(cuda_places *places, const cuda_driver *driver,
                                                   cuda_stream stream, uint64_t address);
 

@@ -36,9 +36,8 @@ static cuda_address rings_address(const cuda_pool *pool) {
 
 /* ---- opening ---- */
 
-/* All that is ours on the host; calloc as the rest, or pinned, so that copies need not wait. */
+/* All that is ours on the host; calloc, or pinned, so that copies need not wait. */
 static sb_status allocate_on_host(cuda_pool *pool, sb_error *error) {
-    const cuda_driver *driver = pool->driver;
     const size_t sms = pool->options.sm_count;
     pool->chunks = calloc(pool->chunk_count, sizeof *pool->chunks);
     pool->seen = calloc(sms, sizeof *pool->seen);
@@ -47,21 +46,15 @@ static sb_status allocate_on_host(cuda_pool *pool, sb_error *error) {
     if (pool->chunks == NULL || pool->seen == NULL || pool->cleared == NULL ||
         pool->cleared_count == NULL)
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for zones of the GPU");
-    const struct {
-        void **address;
-        size_t size;
-    } pinned[] = {
-        {&pool->zeros, ZEROS_BYTES},
-        {(void **)&pool->sms, sms * sizeof *pool->sms},
-        {(void **)&pool->offered, sms * sizeof *pool->offered},
-        {(void **)&pool->rings, pool->chunk_count * sizeof *pool->rings},
-    };
-    for (size_t i = 0; i < sizeof pinned / sizeof pinned[0]; i++) {
-        SB_TRY(cuda_check(
-            driver, driver->host_allocate(pinned[i].address, pinned[i].size, CUDA_HOST_MAPPED),
-            "memory of the host for zones of the GPU", error));
-        memset(*pinned[i].address, 0, pinned[i].size);
-    }
+    const size_t rings = ZEROS_BYTES + sms * sizeof *pool->sms;
+    const size_t offered = rings + pool->chunk_count * sizeof *pool->rings;
+    SB_TRY(cuda_pinned_allocate(&pool->pinned, pool->driver, offered + sms * sizeof *pool->offered,
+                                "memory of the host for zones of the GPU", error));
+    char *at = pool->pinned.data;
+    pool->zeros = at;
+    pool->sms = (sb_cuda_sm *)(void *)(at + ZEROS_BYTES);
+    pool->rings = (sb_cuda_word *)(void *)(at + rings);
+    pool->offered = (uint32_t *)(void *)(at + offered);
     return SB_OK;
 }
 
@@ -85,20 +78,19 @@ static bool place_pool(cuda_pool *pool, cuda_address allocated, size_t size) {
 }
 
 /* Memory of the GPU, or of the host, which the GPU then writes to. */
-static int allocate_records(cuda_pool *pool, size_t size) {
+static sb_status allocate_records(cuda_pool *pool, size_t size, const char *what, sb_error *error) {
     const cuda_driver *driver = pool->driver;
     if (!pool->options.is_on_host)
-        return driver->allocate(&pool->allocated, size);
-    const int result = driver->host_allocate(&pool->copy_allocated, size, CUDA_HOST_MAPPED);
-    return result == 0 ? driver->host_address(&pool->allocated, pool->copy_allocated, 0) : result;
+        return cuda_check(driver, driver->allocate(&pool->allocated, size), what, error);
+    SB_TRY(cuda_pinned_allocate(&pool->copy_memory, driver, size, what, error));
+    return cuda_check(driver, driver->host_address(&pool->allocated, pool->copy_memory.data, 0),
+                      what, error);
 }
 
 static void free_records(cuda_pool *pool) {
-    if (pool->copy_allocated != NULL)
-        pool->driver->host_free(pool->copy_allocated);
+    cuda_pinned_free(&pool->copy_memory, pool->driver);
     if (pool->allocated != 0 && !pool->options.is_on_host)
         pool->driver->free(pool->allocated);
-    pool->copy_allocated = NULL;
     pool->allocated = 0;
 }
 
@@ -107,17 +99,16 @@ static sb_status allocate_on_gpu(cuda_pool *pool, sb_error *error) {
     const char *what = "memory of the GPU for zones";
     SB_TRY(cuda_check(driver, driver->allocate(&pool->control, control_bytes(pool)), what, error));
     size_t size = pool_bytes(pool) + 2 * (size_t)SB_CUDA_BELOW_POOL;
-    SB_TRY(cuda_check(driver, allocate_records(pool, size), what, error));
+    SB_TRY(allocate_records(pool, size, what, error));
     if (!place_pool(pool, pool->allocated, size)) {
         free_records(pool);
         size += pool_bytes(pool);
-        SB_TRY(cuda_check(driver, allocate_records(pool, size), what, error));
+        SB_TRY(allocate_records(pool, size, what, error));
         if (!place_pool(pool, pool->allocated, size))
             SB_FAIL(error, SB_ERR_LIMIT, "memory for zones lies where kernels cannot use it");
     }
     if (!pool->options.is_on_host)
-        return cuda_check(driver, driver->host_allocate(&pool->copy_allocated, pool_bytes(pool), 0),
-                          what, error);
+        return cuda_pinned_allocate(&pool->copy_memory, driver, pool_bytes(pool), what, error);
     return SB_OK;
 }
 
@@ -162,8 +153,7 @@ static sb_status open_pool(cuda_pool *pool, sb_error *error) {
     SB_TRY(allocate_on_host(pool, error));
     SB_TRY(allocate_on_gpu(pool, error));
     const size_t offset = pool->options.is_on_host ? pool->records - pool->allocated : 0;
-    pool->copy = (sb_cuda_record *)((char *)pool->copy_allocated + offset);
-    memset(pool->copy, 0, pool_bytes(pool));
+    pool->copy = (sb_cuda_record *)(void *)((char *)pool->copy_memory.data + offset);
     SB_TRY(clear(pool, pool->control, control_bytes(pool), error));
     if (pool->options.is_on_host)
         pool->host = pool->copy;
@@ -211,10 +201,7 @@ void cuda_pool_close(cuda_pool *pool) {
     const cuda_driver *driver = pool->driver;
     if (driver == NULL)
         return;
-    void *const pinned[] = {pool->zeros, pool->sms, pool->offered, pool->rings};
-    for (size_t i = 0; i < sizeof pinned / sizeof pinned[0]; i++)
-        if (pinned[i] != NULL)
-            driver->host_free(pinned[i]);
+    cuda_pinned_free(&pool->pinned, driver);
     free_records(pool);
     for (uint32_t i = 0; pool->chunks != NULL && i < pool->chunk_count; i++)
         cuda_chunk_free(&pool->chunks[i].told);
@@ -227,6 +214,17 @@ void cuda_pool_close(cuda_pool *pool) {
     free(pool->cleared);
     free(pool->cleared_count);
     *pool = (cuda_pool){0};
+}
+
+void cuda_pool_abandon(cuda_pool *pool) {
+    cuda_pinned_free(&pool->copy_memory, NULL);
+    for (uint32_t i = 0; i < pool->chunk_count; i++)
+        cuda_chunk_free(&pool->chunks[i].told);
+    pool->copy = NULL;
+    pool->host = NULL;
+    pool->chunk_count = 0;
+    pool->taken_count = 0;
+    pool->is_dead = true;
 }
 
 /* ---- reading ---- */

@@ -19,7 +19,7 @@
 #define SB_CUDA_CUDA_POOL_H
 
 #include "cuda/cuda_decode.h"
-#include "cuda/cuda_driver.h"
+#include "cuda/cuda_pinned.h"
 
 /* Of all SMs together: 2 GiB, half of what addresses in entries reach. */
 enum { CUDA_CHUNKS_MOST = 1 << 19 };
@@ -50,15 +50,16 @@ typedef struct cuda_pool {
     cuda_address records; /* on the GPU, somewhere in what was allocated */
     cuda_address allocated;
     cuda_address control; /* what launches are called, then what SMs count and the rings */
-    sb_cuda_record *copy; /* of all chunks, those that are taken up to date; pinned */
-    void *copy_allocated;
+    sb_cuda_record *copy; /* of all chunks, those that are taken up to date; NULL: it is gone */
+    cuda_pinned copy_memory;
     sb_cuda_record *host; /* the pool itself, where it is on the host; else NULL */
-    void *zeros;          /* pinned */
-    sb_cuda_sm *sms;      /* copy of what SMs count; pinned */
-    sb_cuda_word *rings;  /* what the rings hold; pinned */
-    uint32_t *seen;       /* per SM: tickets below are known to be drawn */
-    uint32_t *offered;    /* per SM */
-    uint32_t *cleared;    /* per SM: chunks that wait to be offered; chunks_per_sm each */
+    cuda_pinned pinned;   /* what the next four are in */
+    void *zeros;
+    sb_cuda_sm *sms;     /* copy of what SMs count */
+    sb_cuda_word *rings; /* what the rings hold */
+    uint32_t *offered;   /* per SM */
+    uint32_t *seen;      /* per SM: tickets below are known to be drawn */
+    uint32_t *cleared;   /* per SM: chunks that wait to be offered; chunks_per_sm each */
     uint32_t *cleared_count;
     cuda_pool_chunk *chunks;
     uint32_t taken_count;
@@ -73,6 +74,8 @@ typedef struct cuda_pool {
 sb_status cuda_pool_open(cuda_pool *pool, const cuda_driver *driver,
                          const cuda_pool_options *options, sb_error *error);
 void cuda_pool_close(cuda_pool *pool);
+/* The context is gone, and all on the GPU with it; what was counted stays. */
+void cuda_pool_abandon(cuda_pool *pool);
 /* Where kernels find it. */
 sb_cuda_gate cuda_pool_gate(const cuda_pool *pool);
 

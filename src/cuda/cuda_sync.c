@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/base.h"
 
@@ -15,6 +16,9 @@ enum { ROUNDS = 48, ROUNDS_LEAST = 16 };
 #define FIRST_PAUSE_NS 50000000
 /* A rate comes from two sessions that lie at least so far apart. */
 #define RATE_NS_LEAST 140000000
+/* How long a GPU is asked that does not answer, and between two sessions of that. */
+#define FIND_NS 2000000000
+#define FIND_PAUSE_NS 5000000
 
 /* On lines of the cache of their own. */
 typedef struct cuda_sync_box {
@@ -70,17 +74,16 @@ sb_status cuda_sync_open(cuda_sync *sync, const cuda_driver *driver, sb_error *e
     SB_TRY(cuda_check(driver, driver->module_load(&sync->module, kernel_text), what, error));
     SB_TRY(cuda_check(driver, driver->module_function(&sync->kernel, sync->module, "strobe_sync"),
                       what, error));
-    void *box = NULL;
-    SB_TRY(cuda_check(driver, driver->host_allocate(&box, sizeof *sync->box, CUDA_HOST_MAPPED),
-                      what, error));
-    memset(box, 0, sizeof *sync->box);
-    sync->box = box;
-    return cuda_check(driver, driver->host_address(&sync->box_address, box, 0), what, error);
+    SB_TRY(cuda_pinned_allocate(&sync->memory, driver, sizeof *sync->box, what, error));
+    sync->box = sync->memory.data;
+    return cuda_check(driver, driver->host_address(&sync->box_address, sync->box, 0), what, error);
 }
 
 void cuda_sync_close(cuda_sync *sync, const cuda_driver *driver) {
-    if (sync->box != NULL)
-        driver->host_free(sync->box);
+    /* The kernel leaves by itself; until then the box is its. */
+    if (sync->stream != NULL)
+        (void)driver->stream_wait(sync->stream);
+    cuda_pinned_free(&sync->memory, driver);
     if (sync->module != NULL)
         driver->module_unload(sync->module);
     if (sync->stream != NULL)
@@ -149,4 +152,16 @@ sb_status cuda_sync_follow(cuda_sync *sync, const cuda_driver *driver, sb_error 
     sync->sessions++;
     draw_line(sync, cuda_sync_fit(samples, count));
     return SB_OK;
+}
+
+bool cuda_sync_find(cuda_sync *sync, const cuda_driver *driver) {
+    const int64_t begin = sb_clock_ns();
+    while (!cuda_sync_is_known(sync) && sb_clock_ns() - begin < FIND_NS) {
+        sync->last_ns = 0;
+        if (cuda_sync_follow(sync, driver, NULL) != SB_OK)
+            return false;
+        if (!cuda_sync_is_known(sync))
+            nanosleep(&(struct timespec){.tv_nsec = FIND_PAUSE_NS}, NULL);
+    }
+    return cuda_sync_is_known(sync);
 }

@@ -7,7 +7,7 @@
 #define SB_CUDA_CUDA_SYNC_H
 
 #include "cuda/cuda_clock.h"
-#include "cuda/cuda_driver.h"
+#include "cuda/cuda_pinned.h"
 
 enum { CUDA_SYNC_KEPT = 8 };
 
@@ -15,6 +15,7 @@ typedef struct cuda_sync {
     cuda_stream stream;
     cuda_module_handle module;
     cuda_function kernel;
+    cuda_pinned memory;
     struct cuda_sync_box *box; /* mapped */
     cuda_address box_address;
     uint32_t asked;                      /* questions so far */
@@ -26,8 +27,14 @@ typedef struct cuda_sync {
 
 sb_status cuda_sync_open(cuda_sync *sync, const cuda_driver *driver, sb_error *error);
 void cuda_sync_close(cuda_sync *sync, const cuda_driver *driver);
+static inline bool cuda_sync_is_open(const cuda_sync *sync) {
+    return sync->box != NULL;
+}
 /* Asks, if it is time, and draws the line anew. */
 sb_status cuda_sync_follow(cuda_sync *sync, const cuda_driver *driver, sb_error *error);
+/* Asks until it is known, for a while: a GPU that was too busy to answer is asked again when the
+   kernel of the last question has left. False: it does not answer. */
+bool cuda_sync_find(cuda_sync *sync, const cuda_driver *driver);
 
 static inline bool cuda_sync_is_known(const cuda_sync *sync) {
     return sync->line.used > 0;

@@ -108,8 +108,7 @@ static size_t name_owner(const cuda_event *event, const sb_source_location *loca
 /* The main zone says whose it is, as long as there is room; all others share their location. */
 static void tell_begin(cuda_context *context, const cuda_track *track, uint16_t query,
                        uint32_t code, const cuda_event *event) {
-    const sb_source_location *location =
-        cuda_places_find(&context->places, context->driver, context->pool.stream, event->place);
+    const sb_source_location *location = cuda_context_place(context, event->place);
     char owner[OWNER_SIZE];
     const size_t size = event->is_main ? name_owner(event, location, owner) : 0;
     if (size == 0) {

@@ -200,6 +200,11 @@ void stand_in_validate(bool condition) {
     sb_cuda_end_span(0);
 }
 
+void stand_in_clear_shared(void) {
+    memset(entries, 0, sizeof entries);
+    memset(keys, 0, sizeof keys);
+}
+
 uint32_t stand_in_place(const char *name) {
     static sb_cuda_place places[PLACES];
     static size_t used;
@@ -274,14 +279,41 @@ static int free_address(cuda_address address) {
     return 0;
 }
 
-static int host_allocate(void **address, size_t size, unsigned flags) {
-    (void)flags;
-    *address = malloc(size);
+static int primary_state(cuda_device device, unsigned *flags, int *is_active) {
+    (void)device;
+    *flags = 0;
+    *is_active = 1;
     return 0;
 }
 
-static int host_free(void *address) {
-    free(address);
+static int primary_release(cuda_device device) {
+    (void)device;
+    return 0;
+}
+
+static int primary_retain(cuda_context_handle *context, cuda_device device) {
+    (void)device;
+    return context_get(context);
+}
+
+static int capture_mode(int *mode) {
+    (void)mode;
+    return 0;
+}
+
+static int stream_is_capturing(cuda_stream stream, int *status) {
+    (void)stream;
+    *status = 0;
+    return 0;
+}
+
+static int host_register(void *address, size_t size, unsigned flags) {
+    (void)address, (void)size, (void)flags;
+    return 0;
+}
+
+static int host_unregister(void *address) {
+    (void)address;
     return 0;
 }
 
@@ -368,8 +400,13 @@ const cuda_driver *stand_in_driver(void) {
         .device_name = device_name,
         .allocate = allocate,
         .free = free_address,
-        .host_allocate = host_allocate,
-        .host_free = host_free,
+        .host_register = host_register,
+        .host_unregister = host_unregister,
+        .primary_state = primary_state,
+        .primary_retain = primary_retain,
+        .primary_release = primary_release,
+        .capture_mode = capture_mode,
+        .stream_is_capturing = stream_is_capturing,
         .host_address = host_address,
         .copy_to_host = copy_to_host,
         .copy_to_gpu = copy_to_gpu,

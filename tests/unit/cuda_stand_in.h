@@ -41,6 +41,8 @@ void stand_in_end_main(unsigned record);
 void stand_in_note(sb_cuda_kind kind, uint32_t place, uint64_t value);
 void stand_in_add(uint32_t place, uint64_t cycles);
 void stand_in_validate(bool condition);
+/* Other data lies in shared memory now. */
+void stand_in_clear_shared(void);
 /* Where a name is in "constant memory". */
 uint32_t stand_in_place(const char *name);
 

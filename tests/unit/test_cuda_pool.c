@@ -66,9 +66,9 @@ static cuda_context *open_context(uint32_t chunks, bool is_on_host) {
     /* Nobody answers questions about the time, and none are asked any more. */
     context->sync.line = (cuda_sync_line){.rate = 1, .used = 1};
     context->sync.last_ns = INT64_MAX;
-    assert_int_equal(
-        cuda_context_add_module(context, "module", stand_in_gate(), stand_in_missed(), &error),
-        SB_OK);
+    const cuda_attached module = {
+        .module = "module", .gate = stand_in_gate(), .missed = stand_in_missed()};
+    assert_int_equal(cuda_context_add_module(context, &module, &error), SB_OK);
     if (outer == 0) {
         outer = stand_in_place("outer");
         inner = stand_in_place("inner");

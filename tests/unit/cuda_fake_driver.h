@@ -1,0 +1,39 @@
+/*
+ * What tests tell the driver that is none (cuda_fake_driver.c), and what it tells them. It is
+ * loaded as the real one would be, so they find these by name.
+ */
+#ifndef CUDA_FAKE_DRIVER_H
+#define CUDA_FAKE_DRIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define API __attribute__((visibility("default")))
+
+typedef struct fake_context fake_context;
+typedef struct fake_stream fake_stream;
+
+typedef struct fake_state {
+    bool is_started; /* cuInit was called */
+    /* A graph is being captured; in a stream that waits for the default stream; and was broken by
+       a call that is forbidden meanwhile. */
+    bool is_capturing;
+    bool is_capture_blocking;
+    bool is_capture_broken;
+    bool is_held; /* a kernel runs, and whoever waits for the context waits */
+    int waiting;  /* that do */
+    int waits;    /* that were over */
+    bool has_no_memory;
+    int allocations;    /* tried */
+    long sync_delay_ns; /* the kernel that tells the time begins late */
+    int syncs;
+    bool has_sync_overlapped;
+} fake_state;
+
+API fake_state *fake_get(void);
+/* Ends the primary context, and all that is in it; the next one has the same handle. */
+API void fake_reset(void);
+/* Another context than the primary one. */
+API fake_context *fake_other_context(void);
+
+#endif
