@@ -274,7 +274,8 @@ typedef struct sb_profiler_costs {
 
 bool sb_profiler_is_on(const sb_device *device);
 sb_profiler_costs sb_profiler_cost(const sb_device *device);
-/* So far, of one processor; on a GPU SB_BRISC stands for all warps of the SM. */
+/* So far, of one processor; on a GPU SB_BRISC stands for all warps of the SM, and dropped are those
+   that found no room in its memory. */
 sb_profiler_counts sb_profiler_count(const sb_device *device, sb_core core, sb_processor processor);
 /*
  * How certain the times of zones are on the machine's clock: plus or minus so many nanoseconds.

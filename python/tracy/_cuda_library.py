@@ -38,6 +38,9 @@ class _Counts(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in Counts._fields]
 
 
+_NO_PARAMETER = ctypes.c_size_t(-1).value
+
+
 class _BuildOptions(ctypes.Structure):
     _fields_ = [("source", ctypes.c_char_p), ("name", ctypes.c_char_p), ("options", ctypes.POINTER(ctypes.c_char_p)),
                 ("option_count", ctypes.c_size_t), ("without_zones", ctypes.c_int)]
@@ -123,7 +126,7 @@ class Library:
             "build": (ctypes.c_int, [ctypes.POINTER(_BuildOptions), ctypes.POINTER(handle), failure]),
             "find": (ctypes.c_int, [handle, ctypes.c_char_p, ctypes.POINTER(handle), failure]),
             "launch": (ctypes.c_int, [handle, ctypes.POINTER(Shape), handle, ctypes.POINTER(handle), failure]),
-            "unload": (None, [handle]), "flush": (ctypes.c_int, [failure]), "count": (_Counts, []),
+            "kernel_parameter": (ctypes.c_size_t, [handle, ctypes.c_size_t]), "unload": (None, [handle]), "flush": (ctypes.c_int, [failure]), "count": (_Counts, []),
         }
         for name, (result, arguments) in signatures.items():
             function = getattr(self._c, f"sb_cuda_{name}")
@@ -151,6 +154,17 @@ class Library:
         kernel = ctypes.c_void_p()
         self._call("find", module, name.encode(), ctypes.byref(kernel))
         return kernel.value or 0
+
+    def parameters(self, kernel: int) -> Optional[list[int]]:
+        """The sizes of a kernel's parameters; None: the driver is too old to tell."""
+        sizes: list[int] = []
+        while True:
+            size = self._c.sb_cuda_kernel_parameter(kernel, len(sizes))
+            if size == 0:
+                return None
+            if size == _NO_PARAMETER:
+                return sizes
+            sizes.append(size)
 
     def launch(self, kernel: int, shape: Shape, stream: int, arguments: Sequence[Any]) -> None:
         """Arguments are bytes, or objects of ctypes; they are copied before this returns."""

@@ -208,6 +208,7 @@ class Kernel:
         self._module = module
         self._shapes: dict[tuple[int, int, int], Shape] = {}
         self._zones: dict[tuple[Any, ...], Any] = {}
+        self._checked: set[int] = set()  # handles, one for each GPU
         self._library, self._driver = load()
 
     def __repr__(self) -> str:
@@ -223,9 +224,27 @@ class Kernel:
         context = driver.context_of(device)
         before = driver.enter(context)
         try:
-            use(self._module.find(self._library, driver, context or before, self.name))
+            handle = self._module.find(self._library, driver, context or before, self.name)
+            if handle not in self._checked:
+                self._check(self._library.parameters(handle))
+                self._checked.add(handle)
+            use(handle)
         finally:
             driver.leave(context, before)
+
+    def _check(self, sizes: Optional[Sequence[int]]) -> None:
+        """What the source seems to say is compared with what the kernel takes, where the driver tells:
+        it would read what is not there."""
+        if sizes is None:
+            return
+        if len(sizes) != len(self.parameters):
+            raise Error(f"{self.name} takes {len(sizes)} parameters, not {len(self.parameters)}: "
+                        f"({', '.join(each.type for each in self.parameters)}); say them with parameters='...'")
+        for each, size in zip(self.parameters, sizes):
+            known = 8 if each.is_pointer else each.scalar.size if each.scalar is not None else size
+            if known != size:
+                raise Error(f"{self.name}: parameter {each.name} has {size} bytes, and `{each.type}` has {known}; "
+                            "say all of them with parameters='...'")
 
     def __call__(self, *arguments: Any, grid: Extent, block: Extent, shared: int = 0, stream: Any = None) -> None:
         """Launches. ``shared`` is dynamic shared memory, in bytes."""

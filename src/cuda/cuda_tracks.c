@@ -16,8 +16,13 @@ enum { CONTEXT_LAST = 255, CONTEXTS = 250, NO_CONTEXT = 0 };
    program that has a name share theirs. */
 enum { OWNERS_MOST = 16384, OWNER_SIZE = 160 };
 
-void cuda_tracks_prepare(void) {
+static void start_client(void) {
     sb_client_start(&(sb_client_options){.size = sizeof(sb_client_options)});
+}
+
+void cuda_tracks_prepare(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_client);
 }
 
 static uint32_t session_now(void) {

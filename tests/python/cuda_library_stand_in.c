@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <strobe/cuda_host.h>
+#include <strobe/cuda_gpu.h>
 
 #define API __attribute__((visibility("default")))
 
@@ -102,10 +102,16 @@ sb_status sb_cuda_find(sb_cuda_module *module, const char *name, sb_cuda_kernel 
     return name[0] != '\0' ? SB_OK : SB_ERR_NOT_FOUND;
 }
 
-/* The kernel has four parameters, of 8, 8, 4 and 4 bytes. */
+/* The kernel has four parameters. */
+static const size_t sizes[] = {8, 8, 4, 4};
+
+size_t sb_cuda_kernel_parameter(const sb_cuda_kernel *kernel, size_t index) {
+    (void)kernel;
+    return index < sizeof sizes / sizeof sizes[0] ? sizes[index] : SIZE_MAX;
+}
+
 sb_status sb_cuda_launch(sb_cuda_kernel *kernel, const sb_cuda_shape *shape, void *stream,
                          void **arguments, sb_error *error) {
-    static const size_t sizes[] = {8, 8, 4, 4};
     unsigned char *to = seen.last.arguments;
     if (kernel == NULL || shape->grid[0] == 13) {
         error->status = SB_ERR_DEVICE;

@@ -32,6 +32,7 @@ class Library:
         self.launches: list[tuple] = []
         self.unloaded: list[int] = []
         self.flushes = 0
+        self.sizes: list[int] | None = None
 
     def build(self, *what: object) -> int:
         self.built.append(what)
@@ -39,6 +40,9 @@ class Library:
 
     def find(self, module: int, name: str) -> tuple[int, str]:
         return module, name
+
+    def parameters(self, kernel: tuple[int, str]) -> list[int] | None:
+        return self.sizes
 
     def launch(self, kernel: tuple[int, str], shape: ctypes.Structure, stream: int, arguments: list) -> None:
         self.launches.append((kernel, (*shape.grid, *shape.block, shape.shared_bytes), stream,
@@ -281,6 +285,18 @@ class Launching(WithStandIns):
             cuda.kernel("MAKE(k)", "k")
         cuda.kernel("MAKE(k)", "k", parameters="float *x, int")(None, 4, grid=1, block=32)
         self.assertEqual(self.library.launches[-1][3][1], struct.pack("<i", 4))
+
+    def test_parameters_are_those_of_the_kernel(self) -> None:
+        self.library.sizes = [8, 4]
+        self.kernel("float *x, int n")(None, 4, grid=1, block=32)
+        cuda.kernel("MAKE(k)", "k", parameters="float *x, thing")
+        for wrong, sentence in (("float *x", r"^k takes 2 parameters, not 1: \(float \*\)"),
+                                ("float *x, int n, int m", "^k takes 2 parameters, not 3"),
+                                ("float *x, long n", "^k: parameter n has 4 bytes, and `long` has 8")):
+            with self.assertRaisesRegex(cuda.Error, sentence):
+                cuda.kernel("MAKE(k)", "k", parameters=wrong)
+        self.library.sizes = []
+        cuda.kernel("MAKE(k)", "k", parameters="")(grid=1, block=32)
 
     def test_the_end_of_a_process(self) -> None:
         self.kernel("int n")

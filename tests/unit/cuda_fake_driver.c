@@ -75,8 +75,8 @@ static bool is_forbidden(void) {
 
 /* The primary context has the same handle for good, as those of the driver have. */
 struct fake_context {
-    bool is_alive;
-    unsigned long long id;
+    _Atomic bool is_alive;
+    _Atomic unsigned long long id;
 };
 
 static fake_context primary;
@@ -87,7 +87,8 @@ static _Thread_local fake_context *current;
 
 static void start_context(fake_context *context) {
     if (!context->is_alive)
-        *context = (fake_context){true, ++last_id};
+        context->id = ++last_id;
+    context->is_alive = true;
 }
 
 API int cuInit(unsigned flags) {
@@ -171,11 +172,11 @@ API int cuCtxGetDevice(cuda_device *device) {
 API int cuCtxSynchronize(void) {
     if (fake.is_capturing)
         return break_capture();
-    __atomic_add_fetch(&fake.waiting, 1, __ATOMIC_RELAXED);
-    while (__atomic_load_n(&fake.is_held, __ATOMIC_ACQUIRE))
+    fake.waiting++;
+    while (fake.is_held)
         sleep_ns(1000000);
-    __atomic_sub_fetch(&fake.waiting, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&fake.waits, 1, __ATOMIC_RELAXED);
+    fake.waiting--;
+    fake.waits++;
     return stand_in_driver()->context_wait();
 }
 
@@ -199,7 +200,7 @@ static fake_memory *memory;
 API int cuMemAlloc_v2(cuda_address *address, size_t size) {
     if (is_forbidden())
         return break_capture();
-    __atomic_add_fetch(&fake.allocations, 1, __ATOMIC_RELAXED);
+    fake.allocations++;
     fake_memory *made = malloc(sizeof *made);
     if (fake.has_no_memory || made == NULL) {
         free(made);

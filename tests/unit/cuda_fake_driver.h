@@ -14,20 +14,20 @@ typedef struct fake_context fake_context;
 typedef struct fake_stream fake_stream;
 
 typedef struct fake_state {
-    bool is_started; /* cuInit was called */
+    _Atomic bool is_started; /* cuInit was called */
     /* A graph is being captured; in a stream that waits for the default stream; and was broken by
        a call that is forbidden meanwhile. */
-    bool is_capturing;
-    bool is_capture_blocking;
-    bool is_capture_broken;
-    bool is_held; /* a kernel runs, and whoever waits for the context waits */
-    int waiting;  /* that do */
-    int waits;    /* that were over */
-    bool has_no_memory;
-    int allocations;    /* tried */
-    long sync_delay_ns; /* the kernel that tells the time begins late */
-    int syncs;
-    bool has_sync_overlapped;
+    _Atomic bool is_capturing;
+    _Atomic bool is_capture_blocking;
+    _Atomic bool is_capture_broken;
+    _Atomic bool is_held; /* a kernel runs, and whoever waits for the context waits */
+    _Atomic int waiting;  /* that do */
+    _Atomic int waits;    /* that were over */
+    _Atomic bool has_no_memory;
+    _Atomic int allocations;    /* tried */
+    _Atomic long sync_delay_ns; /* the kernel that tells the time begins late */
+    _Atomic int syncs;
+    _Atomic bool has_sync_overlapped;
 } fake_state;
 
 API fake_state *fake_get(void);

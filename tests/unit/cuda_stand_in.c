@@ -134,11 +134,11 @@ SB_CUDA_FN void sb_cuda_store_pair(unsigned long long *at, unsigned long long fi
 }
 
 SB_CUDA_FN unsigned sb_cuda_number(const unsigned *at) {
-    return *at;
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
 SB_CUDA_FN unsigned long long sb_cuda_address(const unsigned long long *at) {
-    return *at;
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
 SB_CUDA_FN void sb_cuda_count_missed(void) {
@@ -223,7 +223,7 @@ uint32_t stand_in_place(const char *name) {
 /* ---- the driver ---- */
 
 enum { BROKEN = 719 };
-static bool is_broken_now;
+static _Atomic bool is_broken_now;
 
 void stand_in_break(bool is_broken) {
     is_broken_now = is_broken;

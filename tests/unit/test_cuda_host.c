@@ -142,7 +142,7 @@ static void a_wait_is_put_off_by_a_capture(void) {
     assert_int_equal(fake->waits + fake->waiting, 0);
     fake->is_capturing = false;
     /* By itself, some time later. */
-    while (__atomic_load_n(&fake->waits, __ATOMIC_RELAXED) == 0)
+    while (fake->waits == 0)
         sleep_ms(1);
     assert_int_equal(sb_cuda_count().lost, 0);
 }
@@ -296,11 +296,11 @@ static void a_long_kernel_blocks_nobody(void) {
     launch_plainly(2);
     fake->is_held = true;
     pthread_create(&thread, NULL, detach, module);
-    while (__atomic_load_n(&fake->waiting, __ATOMIC_RELAXED) == 0)
+    while (fake->waiting == 0)
         sleep_ms(1);
     /* It waits for as long as the kernel runs. */
     wait_for_zones(2 * SMS);
-    __atomic_store_n(&fake->is_held, false, __ATOMIC_RELEASE);
+    fake->is_held = false;
     pthread_join(thread, NULL);
     assert_int_equal(sb_cuda_count().zones, 2 * SMS);
 }
@@ -330,7 +330,7 @@ static void without_memory_it_is_given_up(void) {
     assert_non_null(library);
     use_primary();
     const time_t begin = time(NULL);
-    while (__atomic_load_n(&fake->allocations, __ATOMIC_RELAXED) == 0)
+    while (fake->allocations == 0)
         sleep_ms(1);
     sleep_ms(300);
     assert_true(fake->allocations <= 2 + (time(NULL) - begin));

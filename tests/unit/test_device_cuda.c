@@ -173,16 +173,19 @@ static void kernels_that_do_not_fit_are_errors(void **state) {
     sb_buffer *buffer = make_buffer(device);
     sb_program *program = make_program(device, buffer, 2);
     const uint64_t number = 1;
-    const sb_parameter wide[] = {SB_PARAMETER(number), SB_PARAMETER(number)};
     const uint32_t word = 0;
+    const sb_parameter wide[] = {SB_PARAMETER(number), SB_PARAMETER(number), SB_PARAMETER(word)};
     const sb_parameter many[] = {SB_PARAMETER(number), SB_PARAMETER(word), SB_PARAMETER(word),
                                  SB_PARAMETER(word)};
-    check(sb_program_set_parameters(program, 0, wide, 2, &error));
+    check(sb_program_set_parameters(program, 0, wide, 3, &error));
     check_refused(sb_program_enqueue(program, &error),
                   "parameter 2 of kernel scale has 4 bytes; 8 are set");
     check(sb_program_set_parameters(program, 0, many, 4, &error));
     check_refused(sb_program_enqueue(program, &error),
                   "kernel scale takes 3 parameters; 4 are set");
+    check(sb_program_set_parameters(program, 0, wide, 1, &error));
+    check_refused(sb_program_enqueue(program, &error),
+                  "kernel scale takes 3 parameters; 1 are set");
     check_refused(sb_program_set_parameters(program, 1, wide, 2, &error), "has no kernel 1");
     sb_program_destroy(program);
     static const struct {
@@ -264,6 +267,31 @@ static void zones_are_in_the_log(void **state) {
     sb_file_close(&file);
 }
 
+/* More zones that are open at a time than the 16 chunks of an SM hold. */
+static void losses_are_counted(void **state) {
+    (void)state;
+    enum { ZONES = 3000, ROOM = 16 * (128 - 2) };
+    setenv("TT_METAL_DEVICE_PROFILER", "1", 1);
+    sb_mesh *mesh = open_gpu();
+    sb_device *device = sb_mesh_device(mesh, 0);
+    sb_program *program = sb_program_create(device);
+    const int32_t count = ZONES;
+    const sb_parameter parameters[] = {SB_PARAMETER(count)};
+    const sb_kernel_options options = {.source = source, .function = "flood"};
+    uint32_t kernel = 0;
+    check(sb_program_add_kernel(program, &options, &kernel, &error));
+    check(sb_program_set_parameters(program, kernel, parameters, 1, &error));
+    const sb_core first = {0, 0};
+    const uint64_t before = sb_profiler_count(device, first, SB_BRISC).dropped;
+    check(sb_program_enqueue(program, &error));
+    check(sb_read_profiler(device, &error));
+    const uint64_t dropped = sb_profiler_count(device, first, SB_BRISC).dropped - before;
+    assert_true(dropped >= ZONES - ROOM && dropped < ZONES);
+    assert_int_equal(sb_profiler_count(device, (sb_core){1, 1}, SB_BRISC).dropped, 0);
+    sb_program_destroy(program);
+    sb_mesh_close(mesh);
+}
+
 /* The last one: the GPU does not come back. */
 static void a_kernel_that_fails_stops_the_mesh(void **state) {
     (void)state;
@@ -282,12 +310,14 @@ static void a_kernel_that_fails_stops_the_mesh(void **state) {
 }
 
 int main(void) {
+    setenv("STROBE_CUDA_CHUNKS", "16", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(gpus_are_described, begin, end),
         cmocka_unit_test_setup_teardown(programs_and_traces_run, begin, end),
         cmocka_unit_test_setup_teardown(what_gpus_do_not_have_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(kernels_that_do_not_fit_are_errors, begin, end),
         cmocka_unit_test_setup_teardown(zones_are_in_the_log, begin, end),
+        cmocka_unit_test_setup_teardown(losses_are_counted, begin, end),
         cmocka_unit_test_setup_teardown(a_kernel_that_fails_stops_the_mesh, begin, end),
     };
     return RUN(tests);

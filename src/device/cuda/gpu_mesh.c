@@ -197,7 +197,8 @@ sb_profiler_counts device_gpu_count(const sb_device *device, sb_core core, sb_pr
     if (profiler == NULL || processor != SB_BRISC || core.x >= device->info.columns ||
         sm >= device->info.cores)
         return (sb_profiler_counts){0};
-    return (sb_profiler_counts){.markers = gpu_profiler_markers(profiler, device, sm)};
+    return (sb_profiler_counts){.markers = gpu_profiler_markers(profiler, device, sm),
+                                .dropped = sb_cuda_lost_on(device->info.index, sm)};
 }
 
 double device_gpu_error_ns(const sb_device *device) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What parameters that nobody set are. */
+/* What parameters that nobody set are, where the driver does not tell how many there are. */
 static unsigned char zeros[4096];
 
 gpu_program *device_gpu_program_create(sb_device *device) {
@@ -136,14 +136,26 @@ sb_status device_gpu_set_parameters(gpu_program *program, uint32_t number,
     return SB_OK;
 }
 
-/* A value of another size would be read past its end. */
+/* How many a kernel takes; SIZE_MAX: the driver is too old to tell. */
+static size_t count_parameters(const gpu_kernel *kernel) {
+    size_t count = 0;
+    size_t size = sb_cuda_kernel_parameter(kernel->built, count);
+    while (size != 0 && size != SIZE_MAX)
+        size = sb_cuda_kernel_parameter(kernel->built, ++count);
+    return size == SIZE_MAX ? count : SIZE_MAX;
+}
+
+/* A value of another size would be read past its end, and one that is not there from nowhere. */
 static sb_status check_parameters(const gpu_kernel *kernel, sb_error *error) {
-    for (size_t i = 0; i < kernel->parameter_count; i++) {
+    const size_t count = count_parameters(kernel);
+    if (count == SIZE_MAX)
+        return SB_OK;
+    if (count != kernel->parameter_count)
+        SB_FAIL(error, SB_ERR_USAGE, "kernel %s takes %zu parameters; %zu are set",
+                kernel->function, count, kernel->parameter_count);
+    for (size_t i = 0; i < count; i++) {
         const size_t size = sb_cuda_kernel_parameter(kernel->built, i);
-        if (size == SIZE_MAX)
-            SB_FAIL(error, SB_ERR_USAGE, "kernel %s takes %zu parameters; %zu are set",
-                    kernel->function, i, kernel->parameter_count);
-        if (size != 0 && size != kernel->sizes[i])
+        if (size != kernel->sizes[i])
             SB_FAIL(error, SB_ERR_USAGE, "parameter %zu of kernel %s has %zu bytes; %zu are set",
                     i + 1, kernel->function, size, kernel->sizes[i]);
     }
