@@ -320,9 +320,15 @@ API int cuMemcpyDtoHAsync_v2(void *to, cuda_address from, size_t size, fake_stre
     return result;
 }
 
+static sb_cuda_gate unit_gate;
+
 API int cuMemcpyHtoDAsync_v2(cuda_address to, const void *from, size_t size, fake_stream *stream) {
     if (is_forbidden())
         return break_capture();
+    if (pointer(to) == &unit_gate && fake.is_unit_gone) {
+        fake.was_gone_used = true;
+        return FAILED;
+    }
     pthread_mutex_lock(&memory_lock);
     const int result = is_usable(stream) ? stand_in_driver()->copy_to_gpu(to, from, size, NULL)
                                          : CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -362,9 +368,10 @@ API int cuModuleUnload(cuda_module_handle module) {
 
 API int cuModuleGetGlobal_v2(cuda_address *address, size_t *size, cuda_module_handle module,
                              const char *name) {
-    (void)module;
     const bool is_gate = strcmp(name, "sb_cuda_this_gate") == 0;
     *address = is_gate ? stand_in_gate() : stand_in_missed();
+    if (is_gate && module == NULL && fake.has_unit_gate)
+        *address = (cuda_address)(uintptr_t)&unit_gate;
     *size = is_gate ? sizeof(sb_cuda_gate) : sizeof(sb_cuda_word);
     return 0;
 }

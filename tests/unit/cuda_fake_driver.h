@@ -23,6 +23,11 @@ typedef struct fake_state {
     _Atomic bool is_held; /* a kernel runs, and whoever waits for the context waits */
     _Atomic int waiting;  /* that do */
     _Atomic int waits;    /* that were over */
+    /* Units, which ask without a module, have a gate of their own; it is gone; and was written to.
+     */
+    _Atomic bool has_unit_gate;
+    _Atomic bool is_unit_gone;
+    _Atomic bool was_gone_used;
     _Atomic bool has_no_memory;
     _Atomic int allocations;    /* tried */
     _Atomic long sync_delay_ns; /* the kernel that tells the time begins late */
