@@ -151,7 +151,7 @@ __global__ void persistent(volatile int *stop) {
     DeviceZoneScopedMainN("persistent");
     while (!*stop) {
         DeviceZoneScopedN("turn");
-        spin_ns(20000000);
+        spin_ns(5000000);
     }
 }
 
@@ -307,6 +307,44 @@ static void run_long() {
     report("long", grown);
 }
 
+/* A capture that the driver tells nobody of, while room for zones gets short. */
+static void run_capture() {
+    const int blocks = sm_count();
+    float *values;
+    cudaStream_t stream;
+    cudaStream_t other;
+    cudaGraph_t graph;
+    check(cudaMalloc(&values, sizeof(float) * blocks * THREADS), "memory");
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+    check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), "stream");
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
+    small<<<blocks, THREADS, 0, stream>>>(values);
+    for (int i = 0; i < 100; i++) {
+        without_main<<<blocks, THREADS, (i % 8) * 4096, other>>>(values);
+        const timespec pause = {0, 5000000};
+        nanosleep(&pause, NULL);
+    }
+    check(cudaStreamEndCapture(stream, &graph), "end of capture");
+    check(cudaDeviceSynchronize(), "capture");
+    report("capture", 100ll * blocks * WARPS * 3);
+}
+
+/* A program that ends its context, and goes on. */
+static void run_reset() {
+    const int blocks = sm_count();
+    for (int i = 0; i < 3; i++) {
+        not_valid<<<blocks, THREADS>>>();
+        check(cudaDeviceSynchronize(), "reset");
+        sb_error error;
+        if (sb_cuda_flush(&error) != SB_OK)
+            fprintf(stderr, "battery: %s\n", error.message);
+        check(cudaDeviceReset(), "reset");
+        if (sb_cuda_init() != 0)
+            fprintf(stderr, "battery: the new context cannot be attached\n");
+    }
+    report("reset", 3ll * ((blocks + 1) / 2) * WARPS);
+}
+
 static void run_everything() {
     const int blocks = sm_count();
     everything<<<blocks, THREADS>>>();
@@ -371,7 +409,7 @@ int main(int argc, char **argv) {
                  {"trap", run_trap},           {"blocks", run_blocks},       {"graphs", run_graphs},
                  {"streams", run_streams},     {"forgotten", run_forgotten}, {"long", run_long},
                  {"everything", run_everything}, {"valid", run_valid},       {"sync", run_sync},
-                 {"constructor", run_constructor}};
+                 {"constructor", run_constructor}, {"capture", run_capture}, {"reset", run_reset}};
     const bool calls_init = argc != 2 || strcmp(argv[1], "constructor") != 0;
     if (calls_init && sb_cuda_init() != 0) {
         fprintf(stderr, "battery: there is no GPU here\n");

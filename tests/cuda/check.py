@@ -18,9 +18,11 @@ from pathlib import Path
 ENVIRONMENT = {
     "trap": {"STROBE_CUDA_POOL": "host"},
     "graphs": {"STROBE_CUDA_CHUNKS": "2048"},
-    "forgotten": {"STROBE_CUDA_CHUNKS": "1024"},
+    "forgotten": {"STROBE_CUDA_CHUNKS": "1024", "STROBE_CUDA_WAIT": "1"},
+    "capture": {"STROBE_CUDA_CHUNKS": "64"},
     "sampled": {"STROBE_CUDA_SAMPLE": "sm=4,block=2,warp=2"},
 }
+CHUNK = 128  # records
 
 
 class Failure(Exception):
@@ -162,6 +164,10 @@ def check_case(battery, case):
     elif case == "long":
         expect(result["expected"] >= 15, f"only {result['expected']} of 20 looks found more zones")
         expect(result["lost"] == 0, "lost some")
+        turns = defaultdict(int)
+        for row in zones(rows):
+            turns[row["block_x"], row["warp"]] += row["name"] == "turn"
+        expect(min(turns.values()) > CHUNK, f"a warp has recorded {min(turns.values())} zones, which is no more than a chunk")
         nested(rows)
     elif case == "constructor":
         told = result["zones"] + result["lost"] + result["missed"]
@@ -193,7 +199,7 @@ def check_case(battery, case):
 
 
 CASES = ["spins", "divergent", "early", "blocks", "graphs", "streams", "forgotten", "long", "everything", "valid",
-         "sampled", "sync", "constructor", "trap"]
+         "sampled", "sync", "constructor", "capture", "reset", "trap"]
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs for a GPU where there is none: one sentence, and an exit code that says so.
 
-    no_gpu.py FOLDER_OF_PROGRAMS
+    no_gpu.py FOLDER_OF_PROGRAMS TOOLS_GPU
 """
 import os
 import subprocess
@@ -10,6 +10,18 @@ import tempfile
 from pathlib import Path
 
 SENTENCE = "there is no CUDA driver here: libcuda.so.1 cannot be loaded"
+
+
+def check_tool(tool, folder):
+    """The command that runs all that needs a GPU."""
+    smi = Path(folder) / "nvidia-smi"
+    environment = {**os.environ, "PATH": f"{folder}:/usr/bin:/bin"}
+    for says, sentence in (("No devices were found", "there is no NVIDIA GPU here"), ("GPU 0: one", "there is no nvcc here")):
+        smi.write_text(f"#!/bin/sh\necho '{says}'\n")
+        smi.chmod(0o755)
+        result = subprocess.run([tool], env=environment, capture_output=True, text=True, timeout=60)
+        if (result.returncode, result.stdout, result.stderr) != (77, f"skipped: {sentence}\n", ""):
+            sys.exit(f"{tool}: {result}")
 
 
 def main():
@@ -22,6 +34,7 @@ def main():
             result = subprocess.run([programs / name], env=environment, capture_output=True, text=True, timeout=60)
             if (result.returncode, result.stdout, result.stderr) != (1, "", f"{name}: {SENTENCE}\n"):
                 sys.exit(f"{name}: {result}")
+        check_tool(sys.argv[2], folder)
     print("each says so in one sentence")
 
 
