@@ -80,90 +80,93 @@ sb_status sb_capture_follow(const char *path, sb_capture_follower **follower, sb
 }
 
 /* What follows the last whole block. A file that ends before that was cut by somebody. */
-static bool read_on(sb_capture_follower *self, sb_error *damage) {
+static bool read_on(sb_capture_follower *follower, sb_error *damage) {
     struct stat status;
-    self->reader.base += self->reader.offset;
-    self->reader.offset = 0;
-    self->reader.bytes = (sb_slice){self->buffer, 0};
-    const bool is_there = fstat(self->descriptor, &status) == 0;
-    const ssize_t size =
-        is_there ? pread(self->descriptor, self->buffer, AT_ONCE, (off_t)self->reader.base) : -1;
+    follower->reader.base += follower->reader.offset;
+    follower->reader.offset = 0;
+    follower->reader.bytes = (sb_slice){follower->buffer, 0};
+    const bool is_there = fstat(follower->descriptor, &status) == 0;
+    const ssize_t size = is_there ? pread(follower->descriptor, follower->buffer, AT_ONCE,
+                                          (off_t)follower->reader.base)
+                                  : -1;
     if (size < 0) {
         sb_error_set(damage, SB_ERR_IO, "the journal cannot be read any more: %s", strerror(errno));
         return false;
     }
-    if ((uint64_t)status.st_size < self->reader.base) {
+    if ((uint64_t)status.st_size < follower->reader.base) {
         sb_error_set(damage, SB_ERR_FORMAT,
                      "the journal was cut to %lld bytes while it was shown; %llu had been read",
-                     (long long)status.st_size, (unsigned long long)self->reader.base);
+                     (long long)status.st_size, (unsigned long long)follower->reader.base);
         return false;
     }
-    self->reader.bytes.size = (size_t)size;
+    follower->reader.bytes.size = (size_t)size;
     return true;
 }
 
-static sb_capture_growth finish(sb_capture_follower *self, const sb_error *damage) {
+static sb_capture_growth finish(sb_capture_follower *follower, const sb_error *damage) {
     const bool is_broken = damage->status != SB_OK;
-    if (self->replay.trace != NULL)
-        capture_replay_finish(&self->replay, damage, self->reader.base + self->reader.offset);
-    self->is_finished = true;
+    if (follower->replay.trace != NULL)
+        capture_replay_finish(&follower->replay, damage,
+                              follower->reader.base + follower->reader.offset);
+    follower->is_finished = true;
     return is_broken ? SB_CAPTURE_BROKEN : SB_CAPTURE_ENDED;
 }
 
 /* No whole block is left in the buffer, for the reason in damage. */
-static sb_capture_growth judge(sb_capture_follower *self, bool was_written, sb_error *damage) {
-    const bool is_wrong = damage->status != SB_OK && !self->reader.is_short;
-    self->wrong_looks = is_wrong ? self->wrong_looks + 1 : 0;
-    if (was_written && self->wrong_looks < WRONG_LOOKS) {
+static sb_capture_growth judge(sb_capture_follower *follower, bool was_written, sb_error *damage) {
+    const bool is_wrong = damage->status != SB_OK && !follower->reader.is_short;
+    follower->wrong_looks = is_wrong ? follower->wrong_looks + 1 : 0;
+    if (was_written && follower->wrong_looks < WRONG_LOOKS) {
         *damage = (sb_error){.status = SB_OK};
         return SB_CAPTURE_GROWS;
     }
     if (damage->status == SB_OK)
         capture_say_no_end(damage);
-    return finish(self, damage);
+    return finish(follower, damage);
 }
 
-sb_capture_growth sb_capture_follow_on(sb_capture_follower *self, sb_error *damage) {
-    const bool was_written = sb_journal_is_written(self->descriptor);
+sb_capture_growth sb_capture_follow_on(sb_capture_follower *follower, sb_error *damage) {
+    const bool was_written = sb_journal_is_written(follower->descriptor);
     sb_journal_block block = {0};
     unsigned taken = 0;
-    assert(!self->is_finished);
+    assert(!follower->is_finished);
     *damage = (sb_error){.status = SB_OK};
-    if (!read_on(self, damage))
-        return finish(self, damage);
-    while (sb_journal_next(&self->reader, &block, damage)) {
+    if (!read_on(follower, damage))
+        return finish(follower, damage);
+    while (sb_journal_next(&follower->reader, &block, damage)) {
         taken++;
-        if (capture_replay_block(&self->replay, &block, damage) != SB_OK || self->replay.has_end)
-            return finish(self, damage);
+        if (capture_replay_block(&follower->replay, &block, damage) != SB_OK ||
+            follower->replay.has_end)
+            return finish(follower, damage);
     }
     if (taken > 0) {
-        self->wrong_looks = 0;
+        follower->wrong_looks = 0;
         *damage = (sb_error){.status = SB_OK};
         return SB_CAPTURE_BEHIND;
     }
-    return judge(self, was_written, damage);
+    return judge(follower, was_written, damage);
 }
 
-sb_trace *sb_capture_follower_trace(const sb_capture_follower *self) {
-    return self->replay.trace;
+sb_trace *sb_capture_follower_trace(const sb_capture_follower *follower) {
+    return follower->replay.trace;
 }
 
-const sb_capture_report *sb_capture_follower_report(const sb_capture_follower *self) {
-    return &self->report;
+const sb_capture_report *sb_capture_follower_report(const sb_capture_follower *follower) {
+    return &follower->report;
 }
 
-bool sb_capture_follower_is_removed(const sb_capture_follower *self) {
+bool sb_capture_follower_is_removed(const sb_capture_follower *follower) {
     struct stat status;
-    return fstat(self->descriptor, &status) == 0 && status.st_nlink == 0;
+    return fstat(follower->descriptor, &status) == 0 && status.st_nlink == 0;
 }
 
-void sb_capture_follower_free(sb_capture_follower *self) {
+void sb_capture_follower_free(sb_capture_follower *follower) {
     const sb_error damage = {.status = SB_OK};
-    if (self == NULL)
+    if (follower == NULL)
         return;
-    if (!self->is_finished)
-        finish(self, &damage);
-    close(self->descriptor);
-    free(self->buffer);
-    free(self);
+    if (!follower->is_finished)
+        finish(follower, &damage);
+    close(follower->descriptor);
+    free(follower->buffer);
+    free(follower);
 }

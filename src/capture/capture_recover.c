@@ -78,6 +78,7 @@ sb_status capture_replay_block(capture_replay *of, const sb_journal_block *block
 
 void capture_replay_finish(capture_replay *of, const sb_error *damage, uint64_t journal_bytes) {
     sb_capture_report *report = of->report;
+    assert(of->trace != NULL);
     sb_trace_file *file = &of->trace->file;
     if (damage->status != SB_OK)
         memcpy(report->ending_text, damage->message, sizeof report->ending_text);

@@ -130,16 +130,24 @@ static uint64_t number_up_to(sb_image *image, uint64_t number, uint64_t most) {
     return 0;
 }
 
+/* What is written may be read by others meanwhile: it must not even be set to what it is. */
+
 void sb_image_word(sb_image *image, uint32_t *word) {
-    *word = (uint32_t)number_up_to(image, *word, UINT32_MAX);
+    const uint64_t number = number_up_to(image, *word, UINT32_MAX);
+    if (image->is_reading)
+        *word = (uint32_t)number;
 }
 
 void sb_image_byte(sb_image *image, uint8_t *byte) {
-    *byte = (uint8_t)number_up_to(image, *byte, UINT8_MAX);
+    const uint64_t number = number_up_to(image, *byte, UINT8_MAX);
+    if (image->is_reading)
+        *byte = (uint8_t)number;
 }
 
 void sb_image_flag(sb_image *image, bool *flag) {
-    *flag = number_up_to(image, *flag ? 1 : 0, 1) != 0;
+    const uint64_t number = number_up_to(image, *flag ? 1 : 0, 1);
+    if (image->is_reading)
+        *flag = number != 0;
 }
 
 void sb_image_time(sb_image *image, int64_t *time) {
@@ -150,7 +158,8 @@ void sb_image_real(sb_image *image, double *real) {
     uint64_t bits = 0;
     memcpy(&bits, real, sizeof bits);
     sb_image_number(image, &bits);
-    memcpy(real, &bits, sizeof bits);
+    if (image->is_reading)
+        memcpy(real, &bits, sizeof bits);
 }
 
 void sb_image_named(sb_image *image, uint32_t *number, uint64_t bound, bool may_be_none) {

@@ -77,7 +77,7 @@ static inline void *sb_series_find(const sb_series *series, uint64_t index) {
 
 /* The element at index, which must be below the count. */
 static inline void *sb_series_at(const sb_series *series, uint64_t index) {
-    assert(index < series->count);
+    assert(index < __atomic_load_n(&series->count, __ATOMIC_RELAXED));
     void *element = sb_series_find(series, index);
     assert(element != NULL);
     return element;

@@ -50,7 +50,7 @@ static uint64_t mixed(uint64_t a, uint64_t b) {
 static sb_status stamp_of(const sb_view_files *files, view_stamp *stamp, sb_error *error) {
     SB_TRY(stamp_file(files->paths[0], stamp, error));
     for (size_t i = 1; i < files->count; i++) {
-        view_stamp one;
+        view_stamp one = {0};
         char real[PATH_MAX];
         SB_TRY(stamp_file(files->paths[i], &one, error));
         const char *path = realpath(files->paths[i], real);
@@ -98,7 +98,7 @@ sb_trace *sb_view_kept_trace(const sb_view_kept *kept) {
 
 static sb_status open_kept(sb_arena *arena, const sb_view_files *files, sb_view_progress progress,
                            void *context, sb_view_kept **kept, sb_error *error) {
-    view_stamp stamp;
+    view_stamp stamp = {0};
     const char *folder = "";
     const char *path = "";
     sb_file file = {.kind = SB_FILE_BORROWED};
@@ -202,7 +202,7 @@ static sb_status check_room(const char *folder, uint64_t size, sb_error *error) 
 
 static sb_status keep(sb_arena *arena, sb_view *view, const sb_view_files *files, const bool *stop,
                       sb_error *error) {
-    view_stamp stamp;
+    view_stamp stamp = {0};
     const char *folder = "";
     const char *path = "";
     const uint64_t zones =

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -200,9 +201,9 @@ sb_status sb_journal_open(sb_journal_reader *reader, sb_slice bytes, sb_error *e
 }
 
 static bool stop(const sb_journal_reader *reader, sb_error *error, const char *reason) {
-    sb_error_set(error, SB_ERR_FORMAT, "block %llu at offset %llu of the journal %s",
-                 (unsigned long long)reader->blocks,
-                 (unsigned long long)(reader->base + reader->offset), reason);
+    const uint64_t offset = reader->base + reader->offset;
+    sb_error_set(error, SB_ERR_FORMAT, "block %" PRIu64 " at offset %" PRIu64 " of the journal %s",
+                 reader->blocks, offset, reason);
     return false;
 }
 
