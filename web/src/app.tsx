@@ -1,7 +1,9 @@
 // The page: bar, overview, timeline, details, panels.
 
 import { useEffect } from "preact/hooks";
+import { Bookmarks } from "./bookmarks";
 import { Details } from "./details";
+import { Dialog } from "./dialog";
 import { countOf, formatTime } from "./format";
 import { useStore, useTheme } from "./hooks";
 import { Icon } from "./icons";
@@ -73,6 +75,7 @@ function ThemeButton() {
 function Bar() {
   const info = useStore((state) => state.info);
   const measuring = useStore((state) => state.measuring);
+  const marks = useStore((state) => state.bookmarks.length);
   const error = useStore((state) => state.error);
   return (
     <header class="bar">
@@ -90,7 +93,11 @@ function Bar() {
           <strong>{info.program || info.name}</strong>
           <span class="dim">
             {info.program && info.program !== info.name ? `${info.name} · ` : ""}
-            {formatTime(info.end)} · {countOf(info.zones + info.deviceZones, "zone")}
+            {info.tracks > 0
+              ? `${formatTime(info.end)} · ${countOf(info.zones + info.deviceZones, "zone")}`
+              : info.ops
+                ? "an ops report"
+                : "no zones"}
           </span>
         </span>
       )}
@@ -101,12 +108,16 @@ function Bar() {
       )}
       <LiveBadge />
       {error && (
-        <button class="badge lost" onClick={() => setState({ error: null })}>
+        <button class="badge lost" title="Dismiss" onClick={() => setState({ error: null })}>
           {error} ✕
         </button>
       )}
       <span class="spacer" />
-      <button class="search-button" onClick={() => setState({ search: true })}>
+      <button
+        class="search-button"
+        title="Search everywhere (/)"
+        onClick={() => setState({ search: true })}
+      >
         <Icon name="search" /> Search <kbd>/</kbd>
       </button>
       <button
@@ -125,6 +136,14 @@ function Bar() {
       >
         <Icon name="measure" />
       </button>
+      <button
+        class={`icon-button ${marks > 0 ? "on" : ""}`}
+        title={marks > 0 ? `${countOf(marks, "bookmark")}: name, jump, remove` : "Bookmarks (B)"}
+        aria-label="Bookmarks"
+        onClick={() => setState({ marksOpen: -1 })}
+      >
+        <Icon name="mark" />
+      </button>
       <ThemeButton />
       <button
         class="icon-button"
@@ -140,49 +159,47 @@ function Bar() {
 
 function Help() {
   return (
-    <div class="overlay" onClick={() => setState({ help: false })}>
-      <div
-        class="help"
-        role="dialog"
-        aria-label="Keys"
-        onClick={(event) => event.stopPropagation()}
-      >
-        <h2>Keys</h2>
-        <dl>
-          {KEYS.map((key) => (
-            <div key={key.label}>
-              <dt>
-                {key.label.split(" ").map((part) => (
-                  <kbd key={part}>{part}</kbd>
-                ))}
-              </dt>
-              <dd>{key.help}</dd>
-            </div>
-          ))}
-        </dl>
-        <h2>Mouse and touchpad</h2>
-        <dl>
-          {HANDS.map(([hand, help]) => (
-            <div key={hand}>
-              <dt>{hand}</dt>
-              <dd>{help}</dd>
-            </div>
-          ))}
-        </dl>
-      </div>
-    </div>
+    <Dialog label="Keys" kind="help" onClose={() => setState({ help: false })}>
+      <h2>Keys</h2>
+      <dl>
+        {KEYS.map((key) => (
+          <div key={key.label}>
+            <dt>
+              {key.label.split(" ").map((part) => (
+                <kbd key={part}>{part}</kbd>
+              ))}
+            </dt>
+            <dd>{key.help}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>Mouse and touchpad</h2>
+      <dl>
+        {HANDS.map(([hand, help]) => (
+          <div key={hand}>
+            <dt>{hand}</dt>
+            <dd>{help}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
   );
 }
 
-function Panels() {
+/** Below a timeline as high as a person made it; all of the room where there is none. */
+function Panels({ isAlone }: { isAlone: boolean }) {
   const tab = useStore((state) => state.tab);
   const height = useStore((state) => state.panelHeight);
   const isLoaded = useStore((state) => state.info !== null);
   const Panel = PANELS[tab];
   return (
-    <section class="panels" style={{ height: `min(${height}px, 100vh - 220px)` }}>
+    <section
+      class={isAlone ? "panels alone" : "panels"}
+      style={isAlone ? {} : { height: `min(${height}px, 100vh - 220px)` }}
+    >
       <Splitter
         direction="row"
+        label="Height of the tabs"
         onMove={(by) =>
           setState({
             panelHeight: clamp(getState().panelHeight - by, 34, window.innerHeight - 220),
@@ -212,23 +229,28 @@ export function App() {
   const theme = useTheme();
   const help = useStore((state) => state.help);
   const search = useStore((state) => state.search);
+  const marksOpen = useStore((state) => state.marksOpen !== null);
   const labelWidth = useStore((state) => state.labelWidth);
+  const hasTrace = useStore(({ info }) => !info || info.tracks > 0 || !info.ops);
   useEffect(() => {
     document.documentElement.dataset["theme"] = theme.isDark ? "dark" : "light";
   }, [theme]);
   return (
     <main class="app">
       <Bar />
-      <div class="overview-row" style={{ paddingLeft: `${labelWidth}px` }}>
-        <OverviewStrip />
-      </div>
-      <div class="middle">
+      {hasTrace && (
+        <div class="overview-row" style={{ paddingLeft: `${labelWidth}px` }}>
+          <OverviewStrip />
+        </div>
+      )}
+      <div class={hasTrace ? "middle" : "middle absent"}>
         <Timeline />
         <Details />
       </div>
-      <Panels />
+      <Panels isAlone={!hasTrace} />
       {help && <Help />}
       {search && <SearchBox />}
+      {marksOpen && <Bookmarks />}
     </main>
   );
 }

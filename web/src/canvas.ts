@@ -32,11 +32,19 @@ const CLICK_SLACK = 4;
 const DOUBLE_CLICK_MS = 500;
 const SNAP = 6;
 const WHEEL_ZOOM = 0.0022;
+const PINCH_ZOOM = 0.01;
+
+/** A notch of a wheel is about 100 pixels; fingers on a touchpad send a few at a time. */
+export function wheelFactor(pixels: number): number {
+  const length = Math.min(240, Math.abs(pixels));
+  const step = Math.min(length * PINCH_ZOOM, Math.max(100, length) * WHEEL_ZOOM);
+  return Math.exp(Math.sign(pixels) * step);
+}
 
 export class TimelineCanvas {
   readonly loader: Loader;
   layout: Layout = { items: [], height: 0, pinnedHeight: 0 };
-  picture: Picture = { zones: [], flags: [], marks: [], top: 0 };
+  picture: Picture = { zones: [], flags: [], marks: [], spots: [], top: 0 };
   /** Milliseconds that drawing took, the last hundred times; for tests and benchmarks. */
   readonly drawTimes: number[] = [];
   private readonly context: CanvasRenderingContext2D;
@@ -209,10 +217,30 @@ export class TimelineCanvas {
       this.scrollBy(Math.min(bottom - scroll - room, top - scroll) + 30);
   }
 
+  /**
+   * When a click opens or closes the details beside the timeline, what is on it stays where it is:
+   * there is less or more of it at the right. A selected zone that would be gone is brought back.
+   */
+  private keepScale(before: number): void {
+    const { selection, view, keepsScale, follow } = getState();
+    if (!keepsScale || before === this.width) return;
+    setState({ keepsScale: false });
+    if (follow) return;
+    const span = ((view.to - view.from) * this.width) / before;
+    const drawn = this.picture.zones.find(
+      (one) => one.track === selection?.track && one.zone === selection.zone,
+    );
+    const isCovered = drawn !== undefined && drawn.start > view.from + span * 0.9;
+    const from = isCovered ? drawn.start - span / 2 : view.from;
+    setState({ view: { from, to: from + span } });
+  }
+
   private resize(): void {
     const ratio = window.devicePixelRatio || 1;
     const { clientWidth, clientHeight } = this.canvas;
+    const before = this.width;
     this.width = Math.max(1, clientWidth);
+    this.keepScale(before);
     this.height = Math.max(1, clientHeight);
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
@@ -321,6 +349,9 @@ export class TimelineCanvas {
 
   private listen(): void {
     const { canvas } = this;
+    canvas.addEventListener("focus", () =>
+      canvas.classList.toggle("by-key", canvas.matches(":focus-visible")),
+    );
     canvas.addEventListener("pointerdown", (event) => this.pressed(event));
     canvas.addEventListener("pointermove", (event) => this.moved(event));
     canvas.addEventListener("pointerup", (event) => this.released(event));
@@ -330,15 +361,17 @@ export class TimelineCanvas {
     canvas.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
   }
 
-  private wheeled(event: WheelEvent): void {
+  /** Also of the labels: a pinch there must not enlarge the page. */
+  wheeled(event: WheelEvent): void {
     event.preventDefault();
     const { x, y } = this.spot(event);
+    const isBeside = x < 0;
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     const across = (event.shiftKey ? event.deltaY : event.deltaX) * lines;
     const down = event.shiftKey ? 0 : event.deltaY * lines;
-    const zooms = event.ctrlKey || event.metaKey || y < this.picture.top;
+    const zooms = event.ctrlKey || event.metaKey || (y < this.picture.top && !isBeside);
     if (zooms && down !== 0) {
-      this.zoomAt(Math.exp(Math.max(-240, Math.min(240, down)) * WHEEL_ZOOM), this.timeAt(x));
+      this.zoomAt(wheelFactor(down), this.timeAt(isBeside ? this.width / 2 : x));
       return;
     }
     if (across !== 0) {
@@ -422,13 +455,31 @@ export class TimelineCanvas {
   private hover(x: number, y: number): void {
     this.hovered = this.drawnAt(x, y);
     const flag = y < this.picture.top ? this.flagAt(x, y) : null;
-    const onThing = this.hovered || flag;
-    this.canvas.style.cursor = getState().measuring ? "crosshair" : onThing ? "pointer" : "default";
-    if (!onThing) {
-      this.onHover(null);
-      return;
+    const mark = this.markAt(x, y);
+    const canClick = this.hovered || flag || mark;
+    this.canvas.style.cursor = getState().measuring
+      ? "crosshair"
+      : canClick
+        ? "pointer"
+        : "default";
+    const text = mark ? "Bookmark: click to name or remove it" : (flag?.text ?? this.spotAt(x, y));
+    if (!this.hovered && text === null) this.onHover(null);
+    else this.onHover({ drawn: this.hovered, message: text, x, y });
+  }
+
+  private markAt(x: number, y: number) {
+    return y < RULER ? this.picture.marks.find((one) => Math.abs(one.x - x) < 7) : undefined;
+  }
+
+  /** What is drawn last is on top. */
+  private spotAt(x: number, y: number): string | null {
+    const { spots } = this.picture;
+    for (let i = spots.length - 1; i >= 0; i--) {
+      const spot = spots[i]!;
+      const isAcross = x >= spot.x - 1 && x < spot.x + spot.width + 1;
+      if (isAcross && y >= spot.y && y < spot.y + spot.height) return spot.text;
     }
-    this.onHover({ drawn: this.hovered, message: flag?.text ?? null, x, y });
+    return null;
   }
 
   private flagAt(x: number, y: number) {
@@ -461,10 +512,9 @@ export class TimelineCanvas {
   }
 
   private clicked(x: number, y: number): void {
-    const mark = y < RULER ? this.picture.marks.find((one) => Math.abs(one.x - x) < 7) : undefined;
+    const mark = this.markAt(x, y);
     if (mark) {
-      const { bookmarks } = getState();
-      setState({ bookmarks: bookmarks.filter((_, index) => index !== mark.index) });
+      setState({ marksOpen: mark.index });
       return;
     }
     if (y < RULER) {
@@ -476,8 +526,11 @@ export class TimelineCanvas {
       return;
     }
     const drawn = this.drawnAt(x, y);
-    if (drawn) setState({ selection: { track: drawn.track, zone: drawn.zone } });
-    else deselect();
+    // The details may now come under the pointer.
+    this.onHover(null);
+    if (!drawn) return deselect();
+    const keepsScale = getState().selection === null;
+    setState({ selection: { track: drawn.track, zone: drawn.zone }, keepsScale });
   }
 
   /**

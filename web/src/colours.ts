@@ -15,7 +15,6 @@ export interface Theme {
   dimText: string;
   accent: string;
   accentFill: string;
-  zoneText: string;
   loss: string;
   hover: string;
   palette: string[];
@@ -61,10 +60,9 @@ export const LIGHT: Theme = {
   line: "#dfe3e8",
   faintLine: "#eef0f3",
   text: "#1c2430",
-  dimText: "#697586",
-  accent: "#0b66d6",
-  accentFill: "rgba(11, 102, 214, 0.10)",
-  zoneText: "#17202b",
+  dimText: "#5b6777",
+  accent: "#0a5cc2",
+  accentFill: "rgba(10, 92, 194, 0.10)",
   loss: "#b42318",
   hover: "rgba(23, 32, 43, 0.18)",
   palette: LIGHT_PALETTE,
@@ -80,10 +78,9 @@ export const DARK: Theme = {
   line: "#2b333f",
   faintLine: "#1f2630",
   text: "#e3e8ef",
-  dimText: "#8c98a9",
+  dimText: "#9ca8b8",
   accent: "#5aa7ff",
   accentFill: "rgba(90, 167, 255, 0.14)",
-  zoneText: "#0d1117",
   loss: "#ff7b6b",
   hover: "rgba(255, 255, 255, 0.28)",
   palette: DARK_PALETTE.map((colour) => lighten(colour, 0.16)),
@@ -99,6 +96,36 @@ function channels(colour: string): [number, number, number] {
 function lighten(colour: string, by: number): string {
   const mixed = channels(colour).map((channel) => Math.round(channel + (255 - channel) * by));
   return `#${mixed.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** How light a colour is to the eye, from 0 to 1; the formula is that of WCAG. */
+function luminance(parts: number[]): number {
+  const [red, green, blue] = parts.map((channel) => {
+    const part = channel / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+}
+
+const INK = "#10151c";
+const PAPER = "#ffffff";
+/** Where both are equally well read. */
+const MIDDLE = 0.19;
+
+const inks = new Map<string, string>();
+
+/** What can be read on a colour, "#rrggbb" or "rgb(r, g, b)". */
+export function inkOn(colour: string): string {
+  let ink = inks.get(colour);
+  if (ink === undefined) {
+    const parts = colour.startsWith("#")
+      ? channels(colour)
+      : (colour.match(/\d+/g) ?? []).map(Number);
+    ink = luminance(parts) > MIDDLE ? INK : PAPER;
+    if (inks.size > 5000) inks.clear();
+    inks.set(colour, ink);
+  }
+  return ink;
 }
 
 /** FNV-1a: spreads names that differ in one letter. */
@@ -138,6 +165,12 @@ export function sourceColour(theme: Theme, source: Source | undefined): string {
 /** A sequential scale from nothing to all, in one hue: lightness alone tells. */
 export function heatColour(theme: Theme, part: number): string {
   const clipped = Math.min(1, Math.max(0, part));
-  const lightness = theme.isDark ? 16 + 50 * clipped : 95 - 52 * clipped;
-  return `hsl(212 ${25 + 45 * clipped}% ${lightness}%)`;
+  const lightness = (theme.isDark ? 16 + 50 * clipped : 95 - 52 * clipped) / 100;
+  const saturation = (25 + 45 * clipped) / 100;
+  const channel = (shift: number) => {
+    const at = (shift + 212 / 30) % 12;
+    const reach = saturation * Math.min(lightness, 1 - lightness);
+    return Math.round(255 * (lightness - reach * Math.max(-1, Math.min(at - 3, 9 - at, 1))));
+  };
+  return `rgb(${channel(0)}, ${channel(8)}, ${channel(4)})`;
 }

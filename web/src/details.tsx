@@ -22,6 +22,7 @@ function ZoneLink({ zone, whole }: { zone: Zone; whole: number }) {
   return (
     <button
       class="zone-link"
+      title={`${zone.name || "???"}: jump to it`}
       style={{ "--part": `${clamp((length(zone) / Math.max(1, whole)) * 100, 0, 100)}%` }}
       onClick={() => jumpTo(zone.track, zone.zone, zone.start, zone.start + length(zone))}
     >
@@ -55,7 +56,7 @@ function Inside({ details }: { details: ZoneDetails }) {
           key={group.longest.source}
           class="zone-link"
           style={{ "--part": `${clamp((group.total / Math.max(1, whole)) * 100, 0, 100)}%` }}
-          title="Jump to the longest of them"
+          title={`${group.longest.name || "???"}: jump to the longest of them`}
           onClick={() => {
             const zone = group.longest;
             jumpTo(zone.track, zone.zone, zone.start, zone.start + length(zone));
@@ -155,7 +156,7 @@ function RunLink({ run }: { run: Run }) {
   return (
     <button
       class="zone-link"
-      title={`Op ${run.id} on device ${run.device}: ${countOf(run.kernels, "kernel")}`}
+      title={`${runName(run)}: op ${run.id} on device ${run.device}: ${countOf(run.kernels, "kernel")}`}
       onClick={() => void showRun(data, run.op)}
     >
       <span class="label-text">{runName(run)}</span>
@@ -289,11 +290,12 @@ export function Details() {
     <aside class="details" style={{ width: `${width}px` }} aria-label="Selected zone">
       <Splitter
         direction="column"
+        label="Width of the details"
         onMove={(by) => setState({ detailWidth: clamp(getState().detailWidth - by, 220, 640) })}
       />
       <div class="details-head">
         <span>Zone</span>
-        <button title="Close (Esc)" onClick={deselect}>
+        <button class="icon-button" title="Close (Esc)" aria-label="Close" onClick={deselect}>
           <Icon name="close" />
         </button>
       </div>

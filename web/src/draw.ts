@@ -1,11 +1,12 @@
 // Draws the timeline on a canvas. What was drawn, and where, is kept until the next time, for
 // finding what the pointer is on and for tests.
 
-import type { Loss, Message, Plot, Source, Track } from "./api";
-import { fromTrace, sourceColour } from "./colours";
+import type { Loss, Message, Plot, PlotPoint, Source, Track } from "./api";
+import { fromTrace, inkOn, sourceColour } from "./colours";
 import type { Theme } from "./colours";
 import {
   formatAxisTime,
+  formatCount,
   formatShortTime,
   formatStamp,
   formatTime,
@@ -21,8 +22,15 @@ import type { State } from "./store";
 export const RULER = 30;
 export const STRIP = 18;
 
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
 /** A span as it stands on the canvas. */
-export interface Drawn {
+export interface Drawn extends Box {
   track: number;
   zone: number;
   source: number;
@@ -34,10 +42,11 @@ export interface Drawn {
   text: string;
   isOpen: boolean;
   depth: number;
-  x: number;
-  y: number;
-  width: number;
-  height: number;
+}
+
+/** What else says something when the pointer is on it. */
+export interface Spot extends Box {
+  text: string;
 }
 
 export interface Scene {
@@ -58,6 +67,7 @@ export interface Picture {
   zones: Drawn[];
   flags: { message: Message; x: number }[];
   marks: { index: number; x: number }[];
+  spots: Spot[];
   /** Where the tracks begin: below the ruler and the strips. */
   top: number;
 }
@@ -94,13 +104,17 @@ export function messageTitle(text: string): string {
   return /^TT_DNN_DEVICE_OP: "([^"]*)"/.exec(plain)?.[1] ?? plain.replace(/^TT_SIGNPOST: /, "");
 }
 
+function lossText({ count, text, cause }: Loss): string {
+  return `${count > 0 ? `${formatCount(count)} lost: ` : "Lost: "}${text || cause}`;
+}
+
 export function topHeight(state: State): number {
   const strips = shownFrameSets(state).length + ((state.info?.messages ?? 0) > 0 ? 1 : 0);
   return RULER + strips * STRIP;
 }
 
 class Painter {
-  readonly picture: Picture = { zones: [], flags: [], marks: [], top: 0 };
+  readonly picture: Picture = { zones: [], flags: [], marks: [], spots: [], top: 0 };
   private readonly scale: number;
   private hatch: CanvasPattern | null = null;
 
@@ -161,6 +175,7 @@ class Painter {
   /** What lies before the beginning and behind the end of the trace. */
   private paintBounds(): void {
     const { context, scene } = this;
+    if (scene.state.tracks.length === 0) return;
     const begin = this.x(0);
     const end = this.x(scene.state.info?.end ?? 0);
     context.fillStyle = scene.theme.surface;
@@ -215,6 +230,10 @@ class Painter {
       const right = this.x(end);
       if (right < 0 || left > scene.width) continue;
       context.fillStyle = scene.theme.line;
+      const length = formatTime(end - start);
+      const about =
+        count > 1 ? `${formatCount(count)} frames in ${length}` : `Frame ${first}: ${length}`;
+      this.addSpot(left, right, y, STRIP, about);
       if (count > 1) {
         context.fillRect(left, y + 5, Math.max(1, right - left), STRIP - 11);
         continue;
@@ -225,6 +244,10 @@ class Painter {
       context.fillStyle = scene.theme.dimText;
       context.fillText(fitted(context, text, right - begin - 5), begin, y + STRIP / 2);
     }
+  }
+
+  private addSpot(left: number, right: number, y: number, height: number, text: string): void {
+    this.picture.spots.push({ x: left, y, width: Math.max(1, right - left), height, text });
   }
 
   private paintFlags(y: number): void {
@@ -361,7 +384,7 @@ class Painter {
     const name = loaded.texts.get(spans.name[i]!) ?? source?.[0] ?? "";
     const isOpen = (spans.flags[i]! & FLAG_OPEN) !== 0;
     if (height > 11 && shown > 22)
-      this.labelSpan(count > 1 ? `${count} zones` : name, x, y, shown, height);
+      this.labelSpan(count > 1 ? `${count} zones` : name, colour, { x, y, width: shown, height });
     const drawn: Drawn = {
       track: spans.track,
       zone: spans.zone[i]!,
@@ -383,13 +406,13 @@ class Painter {
     this.outlineSpan(drawn);
   }
 
-  private labelSpan(name: string, x: number, y: number, width: number, height: number): void {
-    const { context, scene } = this;
+  private labelSpan(name: string, ground: string, { x, y, width, height }: Box): void {
+    const { context } = this;
     const left = Math.max(x, 0);
     const room = x + width - left - 2 * LABEL_PADDING;
     const label = fitted(context, name, room);
     if (!label) return;
-    context.fillStyle = scene.theme.zoneText;
+    context.fillStyle = inkOn(ground);
     context.fillText(label, left + LABEL_PADDING, y + height / 2 + 0.5);
   }
 
@@ -420,6 +443,7 @@ class Painter {
     const end = loss.to < 0 ? (scene.state.info?.end ?? 0) : loss.to;
     const right = Math.max(this.x(end), left + 3);
     if (right < 0 || left > scene.width) return;
+    this.addSpot(left, right, y, height, lossText(loss));
     context.fillStyle = this.hatchPattern() ?? scene.theme.loss;
     context.fillRect(
       Math.max(left, 0),
@@ -482,8 +506,23 @@ class Painter {
     context.fillStyle = scene.theme.accentFill;
     context.fill();
     this.labelPlot(formatValue(high, plot.format), y);
+    this.addPlotSpots(plot, points, y, height);
     context.fillStyle = scene.theme.faintLine;
     context.fillRect(0, y + height - 1, scene.width, 1);
+  }
+
+  /** The value at the pointer is that of the last point before it. */
+  private addPlotSpots(plot: Plot, points: PlotPoint[], y: number, height: number): void {
+    const { pointerTime } = this.scene;
+    if (pointerTime === null) return;
+    const after = points.findIndex(([time]) => time > pointerTime);
+    const at = points[after < 0 ? points.length - 1 : after - 1];
+    if (!at) return;
+    const [, low, high, last] = at;
+    const value = (number: number) => formatValue(number, plot.format);
+    const spread = low < high ? ` (${value(low)} to ${value(high)})` : "";
+    const text = `${plot.name || "processor use"}: ${value(last)}${spread}`;
+    this.addSpot(0, this.scene.width, y, height, text);
   }
 
   /** The highest value on the screen, on a ground of its own: the line may run below it. */
@@ -506,6 +545,8 @@ class Painter {
       const width = Math.max(Math.min(this.x(end), scene.width) - left, 1);
       if (left > scene.width || this.x(end) < 0) continue;
       const isContended = state === 2;
+      const about = isContended ? "held while others wait" : "held";
+      this.addSpot(left, left + width, y, height, `${about}: ${formatTime(end - start)}`);
       context.fillStyle = isContended ? scene.theme.loss : scene.theme.accent;
       if (isContended) context.fillRect(left, y + 2, width, height - 5);
       else context.fillRect(left, y + height / 2 - 2, width, 3);

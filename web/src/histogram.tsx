@@ -11,13 +11,19 @@ interface Props {
   height: number;
 }
 
+/** The last bin before a place that has something in it. */
+function lastFilled(counts: number[], before: number): number {
+  let bin = before - 1;
+  while (bin > 0 && counts[bin] === 0) bin--;
+  return bin;
+}
+
 export function Histogram({ edges, counts, mark, isLogCount, height }: Props) {
   const level = (count: number) => (isLogCount ? Math.log10(count + 1) : count);
   const highest = Math.max(1e-9, ...counts.map(level));
-  const markBin =
-    mark === undefined
-      ? -1
-      : counts.findIndex((_, i) => mark >= edges[i]! && mark <= edges[i + 1]!);
+  // Edges of a logarithmic scale are rounded: what lies beyond the last one is in the last bin.
+  const behind = edges.findIndex((edge, i) => i > 0 && edge >= (mark ?? 0));
+  const markBin = mark === undefined ? -1 : lastFilled(counts, behind < 0 ? counts.length : behind);
   return (
     <figure class="histogram">
       <div class="bars" style={{ height: `${height}px` }}>

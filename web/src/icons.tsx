@@ -13,6 +13,7 @@ const PATHS = {
   sun: "M8 11a3 3 0 100-6 3 3 0 000 6zM8 1v1.5M8 13.500V15M1 8h1.5M13.500 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1",
   moon: "M13 9.500A5.500 5.500 0 016.500 3 5.500 5.500 0 1013 9.500z",
   close: "M4 4l8 8M12 4l-8 8",
+  mark: "M4 2h8v12l-4-3-4 3z",
   fit: "M2 6V2h4M14 6V2h-4M2 10v4h4M14 10v4h-4",
   measure: "M2 5v6M14 5v6M2 8h12M5 7v2M8 6.500v3M11 7v2",
 } as const;

@@ -69,8 +69,19 @@ function select(zone: Zone): void {
   if (zone.start < view.from || endOf(zone) > view.to) showTime((zone.start + endOf(zone)) / 2);
 }
 
-/** Steps to the neighbour of the selected zone. */
+/** Without a mouse: the topmost zone on the screen is where one starts. */
+function selectFirst(): void {
+  const { zones = [], top = 0 } = timelineCanvas()?.picture ?? {};
+  const { view } = getState();
+  const [first] = zones
+    .filter((zone) => zone.count === 1 && zone.y >= top && zone.end > view.from)
+    .sort((a, b) => a.y - b.y || a.x - b.x);
+  if (first) setState({ selection: { track: first.track, zone: first.zone } });
+}
+
+/** Steps to the neighbour of the selected zone; from none, to the first on the screen. */
 async function step(direction: 1 | -1): Promise<void> {
+  if (!getState().selection) return selectFirst();
   const details = await knownSelection();
   const next = direction > 0 ? details?.next : details?.previous;
   if (next) select(next);
@@ -86,7 +97,8 @@ function inTurn(act: () => Promise<void>): void {
 /** Undoes the innermost thing first. */
 function back(): void {
   const state = getState();
-  if (state.help || state.search) setState({ help: false, search: false });
+  if (state.help || state.search || state.marksOpen !== null)
+    setState({ help: false, search: false, marksOpen: null });
   else if (state.measuring) setState({ measuring: false, measure: null });
   else if (state.measure) setState({ measure: null });
   else if (state.selection) deselect();
@@ -117,7 +129,7 @@ export const KEYS: Key[] = [
   {
     keys: ["b"],
     label: "B",
-    help: "Bookmark at the pointer; click its flag to remove it",
+    help: "Bookmark at the pointer; click its flag to name it",
     run: addBookmark,
   },
   {
@@ -175,7 +187,9 @@ function pressed(event: KeyboardEvent): void {
     if (event.key === "Escape") (event.target as HTMLElement).blur();
     return;
   }
-  if (getState().search && event.key !== "Escape") return;
+  const { help, search, marksOpen } = getState();
+  if ((search || marksOpen !== null || (help && event.key !== "?")) && event.key !== "Escape")
+    return;
   const tab = TABS[Number(event.key) - 1];
   if (tab) {
     setState({ tab });

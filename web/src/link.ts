@@ -290,7 +290,7 @@ export function followLink({ view, tab, rest }: Link): void {
   const { info, run } = getState();
   const found = fitting(rest, getState());
   if (found.op !== run?.op) setState({ run: null, runZones: new Set() });
-  setState({ ...found, tab: tab ?? firstTab(info) });
+  setState({ ...found, tab: tab ?? firstTab(info), keepsScale: false, marksOpen: null });
   if (view) showRange(view.from, view.to);
   else showAll();
 }

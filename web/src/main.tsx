@@ -5,6 +5,7 @@ import "./app.css";
 import { messageOf, ServerSource } from "./api";
 import type { DataSource, Source } from "./api";
 import { App } from "./app";
+import { titleCutTexts } from "./cut";
 import { embeddedData } from "./embedded";
 import { DataContext } from "./hooks";
 import { listenToKeys } from "./keys";
@@ -109,6 +110,7 @@ async function start(): Promise<void> {
     document.getElementById("app")!,
   );
   listenToKeys(source);
+  titleCutTexts();
   try {
     await load(source);
   } catch (error) {

@@ -3,7 +3,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { DeviceMap, Flow, Lane, Plot, Transfers } from "./api";
-import { heatColour } from "./colours";
+import { heatColour, inkOn } from "./colours";
 import { Field, Notice, Segments } from "./controls";
 import { countOf, formatBytes, formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
@@ -148,11 +148,12 @@ function Grid({
       {cores.map((core) => (
         <button
           key={core.key}
-          class={`core ${chosen === core.key ? "chosen" : ""} ${core.value / most > 0.55 ? "hot" : ""} ${core.lanes.length === 0 ? "memory" : ""}`}
+          class={`core ${chosen === core.key ? "chosen" : ""} ${core.lanes.length === 0 ? "memory" : ""}`}
           style={{
             gridColumn: core.x - left + 1,
             gridRow: core.y - top + 1,
             background: heatColour(theme, core.value / most),
+            color: inkOn(heatColour(theme, core.value / most)),
           }}
           title={`${titleOf(core)}: ${core.text}`}
           onClick={() => choose(core.key)}

@@ -2,11 +2,11 @@
 
 import { useMemo } from "preact/hooks";
 import type { FlameNode } from "./api";
-import { sourceColour } from "./colours";
+import { inkOn, sourceColour } from "./colours";
 import { HostOrDevice, Notice } from "./controls";
 import { formatCount, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useStore, useTheme } from "./hooks";
-import { findSource, RangeChip } from "./panel_stats";
+import { findSource, RangeChip, SourceName } from "./panel_stats";
 import { isOfDevices, setState } from "./store";
 
 interface Box {
@@ -64,6 +64,47 @@ function pathOf(nodes: FlameNode[], number: number): number[] {
   return path;
 }
 
+const HEAVIEST = 20;
+
+/** Sources by the time that they took themselves, below a node (0: all). */
+function heaviest(nodes: FlameNode[], root: number): { source: number; self: number }[] {
+  const isInside: boolean[] = [];
+  const sums = new Map<number, number>();
+  // Parents stand before their children.
+  nodes.forEach(([parent, source, , , self], i) => {
+    isInside[i] = root === 0 || i + 1 === root || (isInside[parent - 1] ?? false);
+    if (isInside[i]) sums.set(source, (sums.get(source) ?? 0) + self);
+  });
+  return [...sums]
+    .map(([source, self]) => ({ source, self }))
+    .sort((a, b) => b.self - a.self)
+    .slice(0, HEAVIEST);
+}
+
+function Heaviest({ nodes, root }: { nodes: FlameNode[]; root: number }) {
+  const rows = useMemo(() => heaviest(nodes, root), [nodes, root]);
+  const most = Math.max(1, rows[0]?.self ?? 1);
+  return (
+    <aside class="heaviest" aria-label="Heaviest zones">
+      <h3>Most time of their own</h3>
+      {rows.map(({ source, self }) => (
+        <button
+          key={source}
+          class="zone-link"
+          title="Find this zone"
+          style={{ "--part": `${(self / most) * 100}%` }}
+          onClick={() => findSource(source)}
+        >
+          <span class="label-text">
+            <SourceName source={source} />
+          </span>
+          <span class="number">{formatTime(self)}</span>
+        </button>
+      ))}
+    </aside>
+  );
+}
+
 export function FlamePanel() {
   const data = useData();
   const theme = useTheme();
@@ -103,28 +144,35 @@ export function FlamePanel() {
       {nodes.length === 0 && !answer.isLoading && (
         <div class="empty-table">No zones here. Widen the selection.</div>
       )}
-      <div class="flame">
-        <div class="flame-body" style={{ height: `${rows * ROW_HEIGHT}px` }}>
-          {boxes.map((box) => (
-            <div
-              key={box.number}
-              class={`flame-box ${box.width > NARROWEST_LABEL ? "labelled" : ""}`}
-              style={{
-                left: `${box.left * 100}%`,
-                width: `calc(${box.width * 100}% - 1px)`,
-                top: `${box.depth * ROW_HEIGHT}px`,
-                background: sourceColour(theme, sources[box.node[1]]),
-              }}
-              title={`${name(box.node[1])}\n${formatTime(box.node[3])} (${formatPercent(box.width)}), self ${formatTime(box.node[4])}, ${formatCount(box.node[2])} calls`}
-              onClick={() =>
-                setState({ flamePath: box.number === root ? [] : pathOf(nodes, box.number) })
-              }
-              onDblClick={() => findSource(box.node[1])}
-            >
-              {box.width > NARROWEST_LABEL ? name(box.node[1]) : ""}
-            </div>
-          ))}
+      <div class="flame-row">
+        <div class="flame">
+          <div class="flame-body" style={{ height: `${rows * ROW_HEIGHT}px` }}>
+            {boxes.map((box) => (
+              <div
+                key={box.number}
+                class={`flame-box ${box.width > NARROWEST_LABEL ? "labelled" : ""}`}
+                style={{
+                  left: `${box.left * 100}%`,
+                  width: `calc(${box.width * 100}% - 1px)`,
+                  top: `${box.depth * ROW_HEIGHT}px`,
+                  background: sourceColour(theme, sources[box.node[1]]),
+                  color: inkOn(sourceColour(theme, sources[box.node[1]])),
+                }}
+                title={`${name(box.node[1])}\n${formatTime(box.node[3])} (${formatPercent(box.width)}), self ${formatTime(box.node[4])}, ${formatCount(box.node[2])} calls`}
+                onClick={() =>
+                  setState({ flamePath: box.number === root ? [] : pathOf(nodes, box.number) })
+                }
+                onDblClick={() => findSource(box.node[1])}
+                role="button"
+                tabIndex={box.width > NARROWEST_LABEL ? 0 : -1}
+                onKeyDown={({ key, currentTarget }) => key === "Enter" && currentTarget.click()}
+              >
+                {box.width > NARROWEST_LABEL ? name(box.node[1]) : ""}
+              </div>
+            ))}
+          </div>
         </div>
+        {nodes.length > 0 && <Heaviest nodes={nodes} root={root} />}
       </div>
     </div>
   );

@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { Op, OpGroup, OpsReport, Run } from "./api";
-import { nameColour } from "./colours";
 import { Field, Notice, Segments, Stamp } from "./controls";
 import { countOf, formatPercent, formatTime } from "./format";
 import { useAnswer, useData, useExactAnswer, useStore, useTheme } from "./hooks";
@@ -54,7 +53,7 @@ const COLUMNS: OpColumn[] = [
       op.bound ? <span class={`bound ${op.bound.toLowerCase()}`}>{op.bound}</span> : "",
   },
   number("total_percent", "Total %", 1, " %"),
-  number("device_time_us", "Device time", 1, " µs"),
+  { ...number("device_time_us", "Device time", 1, " µs"), width: "minmax(92px, 1fr)" },
   number("gap_us", "Gap", 1, " µs"),
   number("cores", "Cores", 0, "", true),
   number("dram_gb_per_s", "DRAM", 0, " GB/s", true),
@@ -158,10 +157,13 @@ function SummaryBar({ report, grouping }: { report: OpsReport; grouping: Groupin
   );
   return (
     <div class="summary-bar" role="img" aria-label={`Device time by ${grouping}`}>
-      {groups.map((group) => (
+      {groups.map((group, i) => (
         <div
           key={group.name}
-          style={{ flexGrow: group.us / total, background: nameColour(theme, group.name) }}
+          style={{
+            flexGrow: group.us / total,
+            background: theme.palette[i % theme.palette.length]!,
+          }}
           title={`${group.name}: ${group.us.toFixed(0)} µs in ${group.count} ops (${formatPercent(group.us / total)})`}
         >
           {group.us / total > 0.07 ? group.name : ""}

@@ -1,6 +1,7 @@
 // Search everywhere: zones and what is written on them, tracks, messages, in one box.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Dialog } from "./dialog";
 import { formatStamp } from "./format";
 import { useAnswer, useData } from "./hooks";
 import { jumpTo } from "./panel_find";
@@ -67,8 +68,6 @@ export function SearchBox() {
   /** Enter came before the answer. */
   const [isWaiting, setWaiting] = useState(false);
   const { hits, isCurrent, error } = useHits(text.trim());
-  // Before the next key comes: whoever types on must not miss a letter.
-  useLayoutEffect(() => input.current?.focus(), []);
   const open = (hit: Hit | undefined) => {
     if (!hit) return;
     setState({ search: false });
@@ -89,39 +88,39 @@ export function SearchBox() {
     event.stopPropagation();
   };
   return (
-    <div class="overlay" onClick={() => setState({ search: false })}>
-      <div
-        class="search"
-        role="dialog"
+    <Dialog label="Search" kind="search" onClose={() => setState({ search: false })}>
+      <input
+        ref={input}
+        placeholder="Search zones, their texts, tracks, messages"
         aria-label="Search"
-        onClick={(event) => event.stopPropagation()}
-      >
-        <input
-          ref={input}
-          placeholder="Search zones, their texts, tracks, messages"
-          aria-label="Search"
-          value={text}
-          onInput={(event) => {
-            setText(event.currentTarget.value);
-            setChosen(0);
-            setWaiting(false);
-          }}
-          onKeyDown={pressed}
-        />
-        <div class="hits">
-          {hits.map((hit, i) => (
-            <button key={hit.key} class={i === chosen ? "chosen" : ""} onClick={() => open(hit)}>
-              <span class="hit-kind">{hit.kind}</span>
-              <span class="label-text">{hit.text}</span>
-              <span class="dim">{hit.note}</span>
-            </button>
-          ))}
-          {text && hits.length === 0 && isCurrent && (
-            <p class="dim pad">{error ?? "Nothing is called like this."}</p>
-          )}
-          {!text && <p class="dim pad">↑ ↓ to choose, Enter to open, Esc to close</p>}
-        </div>
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setChosen(0);
+          setWaiting(false);
+        }}
+        onKeyDown={pressed}
+      />
+      <div class="hits">
+        {hits.map((hit, i) => (
+          <button
+            key={hit.key}
+            ref={(button) => {
+              if (i === chosen) button?.scrollIntoView({ block: "nearest" });
+            }}
+            class={i === chosen ? "chosen" : ""}
+            onClick={() => open(hit)}
+          >
+            <span class="hit-kind">{hit.kind}</span>
+            <span class="label-text">{hit.text}</span>
+            <span class="dim">{hit.note}</span>
+          </button>
+        ))}
+        {text && hits.length === 0 && isCurrent && (
+          <p class="dim pad">{error ?? "Nothing is called like this."}</p>
+        )}
+        {!text && <p class="dim pad">↑ ↓ to choose, Enter to open, Esc to close</p>}
       </div>
-    </div>
+    </Dialog>
   );
 }

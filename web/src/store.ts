@@ -71,6 +71,8 @@ export interface State {
   op: number | null;
   run: Run | null;
   runZones: ReadonlySet<string>;
+  /** The timeline is about to become narrower or wider, and what is on it is to stay in place. */
+  keepsScale: boolean;
   range: Range | null;
   measure: Range | null;
   measuring: boolean;
@@ -116,6 +118,8 @@ export interface State {
   /** Tracks in the order a person gave them, before all others. */
   order: number[];
   bookmarks: Bookmark[];
+  /** The list of bookmarks is open, with one of them (or -1) to be named. */
+  marksOpen: number | null;
   follow: boolean;
   connection: "open" | "lost";
   help: boolean;
@@ -164,6 +168,7 @@ export const FIRST: Readonly<State> = {
   op: null,
   run: null,
   runZones: new Set(),
+  keepsScale: false,
   range: null,
   measure: null,
   measuring: false,
@@ -198,6 +203,7 @@ export const FIRST: Readonly<State> = {
   folded: [],
   order: [],
   bookmarks: [],
+  marksOpen: null,
   follow: false,
   connection: "open",
   help: false,
@@ -245,7 +251,7 @@ export function forgetRun(): void {
 
 /** Whoever closes what is selected is done with its op. */
 export function deselect(): void {
-  setState({ selection: null });
+  setState({ selection: null, keepsScale: state.selection !== null });
   forgetRun();
 }
 
@@ -266,7 +272,7 @@ export function placeView(from: number, to: number): void {
   const lowest = -span * 0.5;
   const highest = end + span * 0.5 - span;
   const start = Math.min(Math.max(middle - span / 2, lowest), Math.max(lowest, highest));
-  setState({ view: { from: start, to: start + span } });
+  setState({ view: { from: start, to: start + span }, keepsScale: false });
 }
 
 /** The same for a person, who may want to look at something while the trace grows on. */

@@ -59,14 +59,59 @@ export function Table<T>(props: Props<T>) {
     const isDown = sort.key === key ? !sort.isDown : !isText;
     props.onSort(key === start.key && isDown === start.isDown ? null : { key, isDown });
   };
+  // The row that keys are at; a table that gets other rows starts anew.
+  const [cursor, setCursor] = useState(-1);
+  useEffect(() => setCursor(-1), [sorted]);
+  const reveal = (row: number) => {
+    const { current } = body;
+    if (!current) return;
+    const top = row * ROW_HEIGHT;
+    const room = current.clientHeight - 2 * ROW_HEIGHT;
+    if (top < current.scrollTop) current.scrollTop = top;
+    else if (top > current.scrollTop + room) current.scrollTop = top - room;
+  };
+  // What a link or another part of the page has selected is seen.
+  const selectedAt = useMemo(
+    () =>
+      props.selected == null ? -1 : sorted.findIndex((row) => props.rowKey(row) === props.selected),
+    [sorted, props.selected],
+  );
+  useEffect(() => {
+    if (selectedAt >= 0) reveal(selectedAt);
+  }, [selectedAt]);
+  const pressed = (event: KeyboardEvent) => {
+    if (!props.onSelect || event.target !== body.current) return;
+    const page = Math.max(1, Math.floor(height / ROW_HEIGHT) - 2);
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -sorted.length,
+      End: sorted.length,
+    };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      const start = cursor < 0 ? Math.max(selectedAt, step > 0 ? -1 : 0) : cursor;
+      const next = Math.min(sorted.length - 1, Math.max(0, start + step));
+      setCursor(next);
+      reveal(next);
+    } else if (event.key === "Enter" && sorted[cursor]) props.onSelect(sorted[cursor]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
   const first = Math.max(0, Math.floor(scroll / ROW_HEIGHT) - 5);
   const visible = sorted.slice(first, first + Math.ceil(height / ROW_HEIGHT) + 10);
-  const template = columns.map((column) => column.width ?? "minmax(84px, 1fr)").join(" ");
+  const template = columns.map((column) => column.width ?? "minmax(74px, 1fr)").join(" ");
   return (
     <div class="table" role="table">
       <div
         class="table-body"
         ref={body}
+        tabIndex={0}
+        aria-label={props.onSelect ? "Rows: arrow keys to choose, Enter to open" : "Rows"}
+        onKeyDown={pressed}
         onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
       >
         <div class="table-row table-head" role="row" style={{ gridTemplateColumns: template }}>
@@ -88,13 +133,13 @@ export function Table<T>(props: Props<T>) {
         </div>
         {rows.length === 0 && <div class="empty-table">{props.empty}</div>}
         <div style={{ height: `${first * ROW_HEIGHT}px` }} />
-        {visible.map((row) => (
+        {visible.map((row, i) => (
           <div
             key={props.rowKey(row)}
             role="row"
             class={`table-row ${props.onSelect ? "clickable" : ""} ${
               props.selected === props.rowKey(row) ? "selected" : ""
-            }`}
+            } ${first + i === cursor ? "cursor" : ""}`}
             style={{
               gridTemplateColumns: template,
               "--part": `${Math.min(100, (props.part?.(row) ?? 0) * 100)}%`,

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Track } from "./api";
-import { TimelineCanvas } from "./canvas";
+import { TimelineCanvas, wheelFactor } from "./canvas";
 import type { Hover } from "./canvas";
 import { topHeight } from "./draw";
 import type { Drawn } from "./draw";
@@ -42,8 +42,9 @@ function drawOverview(
   rows.forEach((parts, row) => {
     context.fillStyle = colours[row]!;
     parts.forEach((part, i) => {
-      const left = (i / parts.length) * canvas.width;
-      const width = canvas.width / parts.length + 0.5;
+      // On whole pixels: the edges of bars beside each other would be seen.
+      const left = Math.round((i / parts.length) * canvas.width);
+      const width = Math.round(((i + 1) / parts.length) * canvas.width) - left;
       const bar = Math.max(part > 0 ? 1 : 0, part * (height - 3 * ratio));
       context.fillRect(left, (row + 1) * height - bar, width, bar);
     });
@@ -77,12 +78,16 @@ export function OverviewStrip() {
   return (
     <div
       class="overview"
+      onWheel={(event) => {
+        const { from, to } = getState().view;
+        timelineCanvas()?.zoomAt(wheelFactor(event.deltaY), (from + to) / 2);
+      }}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         move(event);
       }}
       onPointerMove={move}
-      title="The whole trace: how busy host and devices are. Drag to move the view."
+      title="The whole trace: how busy host and devices are. Drag to move the view, wheel to zoom."
     >
       <canvas ref={canvas} />
       <div
@@ -129,16 +134,22 @@ function Label({ item, y }: { item: Item; y: number }) {
   const fold = (key: string) => setState({ folded: toggled(getState().folded, key) });
   if (item.kind === "group") {
     return (
-      <div class="label group-label" style={style} onClick={() => fold(item.key)}>
+      <button
+        class="label group-label"
+        style={style}
+        aria-expanded={!item.isFolded}
+        title={`${item.name || "program"}: ${item.isFolded ? "unfold" : "fold"}`}
+        onClick={() => fold(item.key)}
+      >
         <Icon name={item.isFolded ? "closed" : "open"} />
         <span class="label-text">{item.name || "program"}</span>
         <span class="label-note">{formatCount(item.count)}</span>
-      </div>
+      </button>
     );
   }
   if (item.kind === "plot") {
     return (
-      <div class="label plot-label" style={style}>
+      <div class="label plot-label" style={style} title={item.plot.name || "processor use"}>
         <span class="label-text">{item.plot.name || "processor use"}</span>
       </div>
     );
@@ -163,6 +174,7 @@ function Label({ item, y }: { item: Item; y: number }) {
       class={`label track-label ${item.isFolded ? "folded" : ""}`}
       style={style}
       data-track={track.id}
+      tabIndex={0}
       title={`${trackLabel(track)} · ${countOf(track.zones, "zone")}${plusMinus ? ` · clock ${plusMinus}` : ""}`}
     >
       <button
@@ -183,17 +195,18 @@ function Label({ item, y }: { item: Item; y: number }) {
 function Labels({ layout, height }: { layout: Layout; height: number }) {
   const scroll = useStore((state) => state.scroll);
   const top = useStore(topHeight);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const wheeled = (event: WheelEvent) => timelineCanvas()?.wheeled(event);
+    box.current!.addEventListener("wheel", wheeled, { passive: false });
+  }, []);
   const pinnedEnd = layout.pinnedHeight;
   const isShown = (item: Item) =>
     (item.kind === "track" && item.isPinned) ||
     (item.y + item.height > scroll + pinnedEnd - 40 && item.y < scroll + height);
   const visible = layout.items.filter(isShown);
   return (
-    <div
-      class="labels"
-      style={{ top: `${top}px` }}
-      onWheel={(event) => timelineCanvas()?.scrollBy(event.deltaY)}
-    >
+    <div class="labels" style={{ top: `${top}px` }} ref={box}>
       <div class="labels-pinned" style={{ height: `${pinnedEnd}px` }}>
         {visible
           .filter((item) => item.kind === "track" && item.isPinned)
@@ -253,6 +266,9 @@ function StripLabels() {
 
 // ---- tooltip ----
 
+/** About as high as it gets. */
+const TOOLTIP_HEIGHT = 170;
+
 function SelfTime({ drawn }: { drawn: Drawn }) {
   const data = useData();
   const { data: details } = useExactAnswer(
@@ -267,11 +283,15 @@ function SelfTime({ drawn }: { drawn: Drawn }) {
 function Tooltip({ hover, width, height }: { hover: Hover; width: number; height: number }) {
   const sources = useStore((state) => state.sources);
   const { drawn, message } = hover;
+  // Below what it is about, or above where there is more room, and never on it.
+  const above = drawn ? drawn.y : hover.y - 8;
+  const below = drawn ? drawn.y + drawn.height : hover.y + 12;
+  const isAbove = height - below < TOOLTIP_HEIGHT && above > height - below;
   const style = {
     left: hover.x > width - 340 ? "auto" : `${hover.x + 14}px`,
     right: hover.x > width - 340 ? `${width - hover.x + 14}px` : "auto",
-    top: hover.y > height - 150 ? "auto" : `${hover.y + 16}px`,
-    bottom: hover.y > height - 150 ? `${height - hover.y + 10}px` : "auto",
+    top: isAbove ? "auto" : `${below + 4}px`,
+    bottom: isAbove ? `${height - above + 4}px` : "auto",
   };
   if (!drawn) {
     return (
@@ -379,6 +399,7 @@ export function Timeline() {
         )}
         <Splitter
           direction="column"
+          label="Width of the labels"
           onMove={(by) => setState({ labelWidth: clamp(getState().labelWidth + by, 120, 520) })}
         />
       </div>
@@ -395,20 +416,37 @@ export function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-/** A bar between two parts that can be dragged. */
+/** As far as a key moves a bar. */
+const SPLITTER_STEP = 20;
+
+/** A bar between two parts that can be dragged, or moved with arrow keys. */
 export function Splitter({
   direction,
+  label,
   onMove,
 }: {
   direction: "row" | "column";
+  label: string;
   onMove: (by: number) => void;
 }) {
+  const keys = direction === "row" ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
   const last = useRef<number | null>(null);
   const at = (event: PointerEvent) => (direction === "row" ? event.clientY : event.clientX);
   return (
     <div
       class={`splitter ${direction}`}
       role="separator"
+      aria-orientation={direction === "row" ? "horizontal" : "vertical"}
+      aria-label={label}
+      title={`${label}: drag, or arrow keys`}
+      tabIndex={0}
+      onKeyDown={(event) => {
+        const way = keys.indexOf(event.key);
+        if (way < 0) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onMove(way === 0 ? -SPLITTER_STEP : SPLITTER_STEP);
+      }}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.preventDefault();
