@@ -57,7 +57,8 @@ export function countOf(count: number, thing: string): string {
 export function formatPercent(part: number): string {
   if (!Number.isFinite(part)) return "–";
   // What is little is not nothing.
-  if (part > 0 && part < 0.0001) return `${Number((part * 100).toPrecision(2))} %`;
+  if (part > 0 && part < 0.0001)
+    return part < 1e-8 ? "< 0.000001 %" : `${(part * 100).toPrecision(2)} %`;
   return `${(part * 100).toFixed(part < 0.0995 ? 2 : 1)} %`;
 }
 

@@ -24,6 +24,9 @@ export function Histogram({ edges, counts, mark, isLogCount, height }: Props) {
   // Edges of a logarithmic scale are rounded: what lies beyond the last one is in the last bin.
   const behind = edges.findIndex((edge, i) => i > 0 && edge >= (mark ?? 0));
   const markBin = mark === undefined ? -1 : lastFilled(counts, behind < 0 ? counts.length : behind);
+  const labels = [0, Math.floor(edges.length / 2), edges.length - 1].map((i) =>
+    formatShortTime(edges[i] ?? 0),
+  );
   return (
     <figure class="histogram">
       <div class="bars" style={{ height: `${height}px` }}>
@@ -37,9 +40,9 @@ export function Histogram({ edges, counts, mark, isLogCount, height }: Props) {
         ))}
       </div>
       <figcaption>
-        <span>{formatShortTime(edges[0] ?? 0)}</span>
-        <span>{formatShortTime(edges[Math.floor(edges.length / 2)] ?? 0)}</span>
-        <span>{formatShortTime(edges[edges.length - 1] ?? 0)}</span>
+        {[...new Set(labels)].map((label) => (
+          <span key={label}>{label}</span>
+        ))}
       </figcaption>
     </figure>
   );

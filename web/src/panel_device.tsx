@@ -279,11 +279,18 @@ export function DevicePanel() {
   const filter = useStore((state) => state.mapFilter);
   const device = useStore((state) => state.mapDevice);
   const chosen = useStore((state) => state.mapCore);
-  const measure = useStore((state) => state.mapMeasure);
+  const wanted = useStore((state) => state.mapMeasure);
   const run = useStore((state) => state.run);
   const plots = useStore((state) => state.plots);
   const { revision } = info ?? {};
   const answer = useAnswer(() => data.device(range, filter), [range, filter], 150, revision);
+  // No zone of a GPU stands for the kernel as a whole.
+  const lanes = answer.data?.lanes ?? [];
+  const isGpu = lanes.length > 0 && lanes.every((lane) => lane.sm);
+  const measures = MEASURES.filter((one) =>
+    one === "traffic" ? info?.transfers : one !== "kernel" || !isGpu,
+  );
+  const measure = measures.includes(wanted) ? wanted : "busy";
   const isTraffic = measure === "traffic";
   const transfers = useAnswer(
     () => (isTraffic ? data.transfers(run?.id ?? null, range) : null),
@@ -295,11 +302,6 @@ export function DevicePanel() {
     return isTraffic ? addTraffic(cores, transfers.data) : cores;
   }, [answer.data, measure, transfers.data]);
   const memory = plots.filter((plot) => plot.kind === "memory");
-  // No zone of a GPU stands for the kernel as a whole.
-  const isGpu = all.length > 0 && all.every((core) => core.isSm);
-  const measures = MEASURES.filter((one) =>
-    one === "traffic" ? info?.transfers : one !== "kernel" || !isGpu,
-  );
   if ((info?.deviceZones ?? 0) === 0)
     return <div class="empty-table">This trace has no device lanes.</div>;
   const devices = [...new Set(all.map((core) => core.device))].sort((a, b) => a - b);

@@ -305,6 +305,19 @@ test("no link can hang a page, have it ask nonsense, or put markup into it", asy
   page.removeAllListeners("response");
 });
 
+test("a link to what another trace has shows what this one has", async () => {
+  const refused: string[] = [];
+  page.on("response", (response) => {
+    if (response.status() >= 400) refused.push(response.url());
+  });
+  await reset("#tab=device&map=traffic&core=7:7,7&device=5&op=999999&row=999999");
+  await page.locator(".segments button.on", { hasText: "Busy" }).waitFor();
+  assert.match((await page.locator(".core").first().textContent()) ?? "", /%/);
+  await page.waitForTimeout(300);
+  assert.deepEqual(refused, []);
+  page.removeAllListeners("response");
+});
+
 // ---- back and forward ----
 
 const entries = (shown: Page) => shown.evaluate(() => history.length);
@@ -503,5 +516,12 @@ test("a page without a server steps and fits as well", async () => {
   await alone.waitForFunction(() => window.strobeTest.state().selected !== null);
   await alone.keyboard.press("n");
   assert.equal((await state(alone)).selection!.zone, steps[1]!.zone);
+  // And keeps its link.
+  await alone.fill('[aria-label="Filter by name"]', "matmul");
+  await alone.waitForFunction(() => location.hash.includes("stats=matmul"));
+  await alone.reload();
+  await settle(alone);
+  const { selection, statsFilter } = await state(alone);
+  assert.deepEqual([selection!.zone, statsFilter], [steps[1]!.zone, "matmul"]);
   await alone.close();
 });

@@ -106,6 +106,8 @@ test("what is written on a colour can be read", () => {
 test("little is not nothing", () => {
   assert.equal(formatPercent(0), "0.00 %");
   assert.equal(formatPercent(0.000021), "0.0021 %");
+  assert.equal(formatPercent(0.00009), "0.0090 %");
+  assert.equal(formatPercent(1e-12), "< 0.000001 %");
   assert.equal(formatPercent(0.5), "50.0 %");
 });
 
@@ -190,6 +192,62 @@ test("graphs, frames and locks tell their values", async () => {
   const strip = (await page.locator(".strip-label").first().boundingBox())!;
   await page.mouse.move(box.x + 200, strip.y + 8);
   await page.locator(".tooltip", { hasText: /Frame 1: \d+\.\d+ µs/ }).waitFor();
+});
+
+test("a loss is hatched and says what it is", async () => {
+  await reset("#t=1000000~2000000&fold=gPlots");
+  const step = (await zones(page)).filter((one) => one.name === "decode step");
+  const [{ end }, { start: next }] = [step[0]!, step[1]!];
+  assert.ok(next > end, "there is a gap to look at");
+  const { thread } = (await state(page)).tracks.find((one) => one.id === step[0]!.track)!;
+  const red = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>(".canvas-box canvas")!;
+      const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i]! > 170 && data[i + 1]! < 140 && data[i + 2]! < 140) count++;
+      return count;
+    });
+  const before = await red();
+  const loss = { from: end, to: next, count: 12, cause: "full", text: "the ring was full", thread };
+  await page.evaluate((one) => window.strobeTest.change({ losses: [one] }), loss);
+  await settle(page);
+  const box = await canvasBox(page);
+  const { view } = await state(page);
+  const x = (((end + next) / 2 - view.from) / (view.to - view.from)) * box.width;
+  assert.ok((await red()) > before + 20, "hatched");
+  await page.mouse.move(box.x + x, box.y + step[0]!.y + 4);
+  await page.locator(".tooltip", { hasText: "12 lost: the ring was full" }).waitFor();
+});
+
+test("two fingers on the screen zoom where they are", async () => {
+  await reset();
+  const box = await canvasBox(page);
+  const before = (await state(page)).view;
+  const canvas = page.locator(".canvas-box canvas");
+  const touch = (kind: string, pointerId: number, x: number) =>
+    canvas.dispatchEvent(kind, {
+      pointerId,
+      pointerType: "touch",
+      clientX: box.x + x,
+      clientY: box.y + 200,
+      button: 0,
+      buttons: 1,
+    });
+  await touch("pointerdown", 11, 400);
+  await touch("pointerdown", 12, 500);
+  await touch("pointermove", 11, 350);
+  await touch("pointermove", 12, 550);
+  await touch("pointerup", 11, 350);
+  await touch("pointerup", 12, 550);
+  const { view, selection } = await state(page);
+  const factor = (before.to - before.from) / (view.to - view.from);
+  assert.ok(Math.abs(factor - 2) < 0.01, `by ${factor}`);
+  const middle = (range: { from: number; to: number }) =>
+    range.from + (range.to - range.from) * (450 / box.width);
+  assert.ok(Math.abs(middle(view) - middle(before)) < (view.to - view.from) / 100);
+  assert.equal(selection, null, "that was no click");
 });
 
 test("a pinch of a touchpad zooms, also beside the timeline", async () => {
