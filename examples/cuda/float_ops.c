@@ -19,23 +19,8 @@ void float_ops_begin(float_ops *ops, sb_device *device) {
 }
 
 void float_ops_end(float_ops *ops) {
-    for (size_t i = 0; i < ops->program_count; i++)
-        sb_program_destroy(ops->programs[i]);
-    free(ops->programs);
+    ops_programs_destroy(&ops->programs);
     *ops = (float_ops){0};
-}
-
-static sb_program *new_program(float_ops *ops) {
-    if (ops->program_count == ops->program_capacity) {
-        ops->program_capacity = ops->program_capacity * 2 + 16;
-        void *moved = realloc(ops->programs, ops->program_capacity * sizeof *ops->programs);
-        if (moved == NULL)
-            abort();
-        ops->programs = moved;
-    }
-    sb_program *program = sb_program_create(ops->device);
-    ops->programs[ops->program_count++] = program;
-    return program;
 }
 
 /* ---- tensors ---- */
@@ -178,26 +163,15 @@ static ops_description describe(const float_ops *ops, const operation *op,
     };
 }
 
-static sb_status build_and_enqueue(sb_program *program, sb_error *error) {
-    {
-        ZoneScopedN("CompileProgram");
-        const sb_status status = sb_program_build(program, error);
-        if (status != SB_OK)
-            return status;
-    }
-    ZoneScopedN("EnqueueProgram");
-    return sb_program_enqueue(program, error);
-}
-
 static sb_status run(float_ops *ops, const operation *op, sb_error *error) {
     uint32_t kernel = 0;
     ops_call call;
     ops_call_begin(&call, ops->device);
-    sb_program *program = new_program(ops);
+    sb_program *program = ops_programs_add(&ops->programs, ops->device);
     sb_program_set_id(program, call.id);
     sb_status status = add_kernel(program, op, &kernel, error);
     if (status == SB_OK)
-        status = build_and_enqueue(program, error);
+        status = ops_build_and_enqueue(program, error);
     const ops_description description = describe(ops, op, program, kernel);
     ops_call_end(&call, status == SB_OK ? &description : NULL);
     return status;
@@ -209,18 +183,8 @@ static uint64_t address(const float_tensor *tensor) {
     return tensor != NULL ? sb_buffer_address(tensor->buffer) : 0;
 }
 
-static sb_status refuse(sb_error *error, const char *what, const float_tensor *a,
-                        const float_tensor *b) {
-    if (error != NULL) {
-        error->status = SB_ERR_USAGE;
-        snprintf(error->message, sizeof error->message, "%s: %u x %u and %u x %u do not fit", what,
-                 a->rows, a->columns, b->rows, b->columns);
-    }
-    return SB_ERR_USAGE;
-}
-
-static bool same_shape(const float_tensor *a, const float_tensor *b) {
-    return a->rows == b->rows && a->columns == b->columns;
+static ops_shape shape_of(const float_tensor *tensor) {
+    return (ops_shape){tensor->rows, tensor->columns};
 }
 
 static uint32_t parts_of(uint32_t length, uint32_t part) {
@@ -246,8 +210,9 @@ static sb_status run_elementwise(float_ops *ops, operation op, sb_error *error) 
 
 sb_status float_ops_binary(float_ops *ops, float_binary kind, const float_tensor *a,
                            const float_tensor *b, const float_tensor *out, sb_error *error) {
-    if (!same_shape(a, b) || !same_shape(a, out))
-        return refuse(error, "elementwise", a, same_shape(a, b) ? out : b);
+    const sb_status fits = ops_check_binary(shape_of(a), shape_of(b), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const bool is_sum = kind == FLOAT_ADD;
     return run_elementwise(
         ops,
@@ -263,8 +228,9 @@ sb_status float_ops_binary(float_ops *ops, float_binary kind, const float_tensor
 
 sb_status float_ops_relu(float_ops *ops, const float_tensor *a, const float_tensor *out,
                          sb_error *error) {
-    if (!same_shape(a, out))
-        return refuse(error, "relu", a, out);
+    const sb_status fits = ops_check_same("relu", shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     return run_elementwise(ops,
                            (operation){.code = "UnaryDeviceOperation",
                                        .attribute = {"op_chain", "UnaryOpType::RELU"},
@@ -277,10 +243,9 @@ sb_status float_ops_relu(float_ops *ops, const float_tensor *a, const float_tens
 sb_status float_ops_matmul(float_ops *ops, const float_tensor *a, const float_tensor *b,
                            const float_tensor *out, sb_error *error) {
     enum { SIDE = 64, THREADS = 128 };
-    if (a->columns != b->rows)
-        return refuse(error, "matmul", a, b);
-    if (out->rows != a->rows || out->columns != b->columns)
-        return refuse(error, "matmul", b, out);
+    const sb_status fits = ops_check_matmul(shape_of(a), shape_of(b), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const uint64_t pointers[] = {address(a), address(b), address(out)};
     const int32_t sizes[] = {(int32_t)a->rows, (int32_t)a->columns, (int32_t)b->columns};
     const sb_parameter parameters[] = {SB_PARAMETER(pointers[0]), SB_PARAMETER(pointers[1]),
@@ -303,8 +268,9 @@ sb_status float_ops_matmul(float_ops *ops, const float_tensor *a, const float_te
 sb_status float_ops_transpose(float_ops *ops, const float_tensor *a, const float_tensor *out,
                               sb_error *error) {
     enum { SIDE = 32, ROWS = 8 };
-    if (a->rows != out->columns || a->columns != out->rows)
-        return refuse(error, "transpose", a, out);
+    const sb_status fits = ops_check_transpose(shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const uint64_t pointers[] = {address(a), address(out)};
     const int32_t sizes[] = {(int32_t)a->rows, (int32_t)a->columns};
     const sb_parameter parameters[] = {SB_PARAMETER(pointers[0]), SB_PARAMETER(pointers[1]),
@@ -339,8 +305,9 @@ static sb_status run_rowwise(float_ops *ops, operation op, float scale, sb_error
 
 sb_status float_ops_softmax(float_ops *ops, const float_tensor *a, float scale, bool is_causal,
                             const float_tensor *out, sb_error *error) {
-    if (!same_shape(a, out))
-        return refuse(error, "softmax", a, out);
+    const sb_status fits = ops_check_same("softmax", shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     return run_rowwise(ops,
                        (operation){.code = "SoftmaxDeviceOperation",
                                    .attribute = {"is_causal_mask", is_causal ? "true" : "false"},
@@ -352,8 +319,9 @@ sb_status float_ops_softmax(float_ops *ops, const float_tensor *a, float scale, 
 
 sb_status float_ops_layer_norm(float_ops *ops, const float_tensor *a, const float_tensor *out,
                                sb_error *error) {
-    if (!same_shape(a, out))
-        return refuse(error, "layer norm", a, out);
+    const sb_status fits = ops_check_same("layer norm", shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     return run_rowwise(ops,
                        (operation){.code = "LayerNormDeviceOperation",
                                    .attribute = {"norm_type", "LayerNormType::LAYERNORM"},
@@ -365,8 +333,9 @@ sb_status float_ops_layer_norm(float_ops *ops, const float_tensor *a, const floa
 
 sb_status float_ops_reduce(float_ops *ops, const float_tensor *a, const float_tensor *out,
                            sb_error *error) {
-    if (out->rows != a->rows || out->columns != 1)
-        return refuse(error, "reduce", a, out);
+    const sb_status fits = ops_check_reduce(shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     return run_rowwise(ops,
                        (operation){.code = "ReduceDeviceOperation",
                                    .attribute = {"math_op", "ReduceOpMath::SUM"},
@@ -379,10 +348,10 @@ sb_status float_ops_reduce(float_ops *ops, const float_tensor *a, const float_te
 sb_status float_ops_embedding(float_ops *ops, const float_tensor *ids, const float_tensor *table,
                               const float_tensor *out, sb_error *error) {
     enum { THREADS = 128 };
-    if (ids->rows != 1 || ids->columns != out->rows)
-        return refuse(error, "embedding", ids, out);
-    if (table->columns != out->columns)
-        return refuse(error, "embedding", table, out);
+    const sb_status fits =
+        ops_check_embedding(shape_of(ids), shape_of(table), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const uint64_t pointers[] = {address(ids), address(table), address(out)};
     const int32_t sizes[] = {(int32_t)table->rows, (int32_t)table->columns};
     const sb_parameter parameters[] = {SB_PARAMETER(pointers[0]), SB_PARAMETER(pointers[1]),

@@ -20,13 +20,13 @@
 
 #include <strobe/device.h>
 
+#include "ops_shared.h"
+
 typedef enum float_type { FLOAT_BFLOAT16, FLOAT_FLOAT32, FLOAT_UINT32 } float_type;
 
 typedef struct float_ops {
     sb_device *device;
-    sb_program **programs;
-    size_t program_count;
-    size_t program_capacity;
+    ops_programs programs;
 } float_ops;
 
 typedef struct float_tensor {

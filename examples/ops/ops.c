@@ -25,23 +25,8 @@ void ops_begin(ops_context *ops, sb_device *device, sb_core grid) {
 }
 
 void ops_end(ops_context *ops) {
-    for (size_t i = 0; i < ops->program_count; i++)
-        sb_program_destroy(ops->programs[i]);
-    free(ops->programs);
+    ops_programs_destroy(&ops->programs);
     *ops = (ops_context){0};
-}
-
-static sb_program *new_program(ops_context *ops) {
-    if (ops->program_count == ops->program_capacity) {
-        ops->program_capacity = ops->program_capacity * 2 + 16;
-        void *moved = realloc(ops->programs, ops->program_capacity * sizeof *ops->programs);
-        if (moved == NULL)
-            abort();
-        ops->programs = moved;
-    }
-    sb_program *program = sb_program_create(ops->device);
-    ops->programs[ops->program_count++] = program;
-    return program;
 }
 
 static uint32_t tiles_along(uint32_t length) {
@@ -250,29 +235,18 @@ static ops_description describe(const pipeline *line, const work *all, const sb_
     };
 }
 
-static sb_status build_and_enqueue(sb_program *program, sb_error *error) {
-    {
-        ZoneScopedN("CompileProgram");
-        const sb_status status = sb_program_build(program, error);
-        if (status != SB_OK)
-            return status;
-    }
-    ZoneScopedN("EnqueueProgram");
-    return sb_program_enqueue(program, error);
-}
-
 static sb_status run_pipeline(ops_context *ops, const pipeline *line, sb_error *error) {
     const work all = spread(ops, line->units);
     uint32_t kernels[3] = {0};
     ops_call call;
     ops_call_begin(&call, ops->device);
-    sb_program *program = new_program(ops);
+    sb_program *program = ops_programs_add(&ops->programs, ops->device);
     sb_program_set_id(program, call.id);
     sb_status status = add_parts(program, line, &all, kernels, error);
     if (status == SB_OK)
         status = set_arguments(program, line, &all, kernels, error);
     if (status == SB_OK)
-        status = build_and_enqueue(program, error);
+        status = ops_build_and_enqueue(program, error);
     const ops_description description = describe(line, &all, program, kernels);
     ops_call_end(&call, status == SB_OK ? &description : NULL);
     return status;
@@ -284,18 +258,8 @@ static uint32_t address(const ops_tensor *tensor) {
     return tensor != NULL ? (uint32_t)sb_buffer_address(tensor->buffer) : 0;
 }
 
-static sb_status refuse(sb_error *error, const char *what, const ops_tensor *a,
-                        const ops_tensor *b) {
-    if (error != NULL) {
-        error->status = SB_ERR_USAGE;
-        snprintf(error->message, sizeof error->message, "%s: %u x %u and %u x %u do not fit", what,
-                 a->rows, a->columns, b->rows, b->columns);
-    }
-    return SB_ERR_USAGE;
-}
-
-static bool same_shape(const ops_tensor *a, const ops_tensor *b) {
-    return a->rows == b->rows && a->columns == b->columns;
+static ops_shape shape_of(const ops_tensor *tensor) {
+    return (ops_shape){tensor->rows, tensor->columns};
 }
 
 static void write_range(arguments *core, const ops_tensor *out, uint32_t first, uint32_t count) {
@@ -317,8 +281,9 @@ static const char *const binary_names[] = {
 
 sb_status ops_binary(ops_context *ops, ops_binary_kind kind, const ops_tensor *a,
                      const ops_tensor *b, const ops_tensor *out, sb_error *error) {
-    if (!same_shape(a, b) || !same_shape(a, out))
-        return refuse(error, "elementwise", a, same_shape(a, b) ? out : b);
+    const sb_status fits = ops_check_binary(shape_of(a), shape_of(b), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const operands given = {a, b, out};
     return run_pipeline(ops,
                         &(pipeline){.code = "BinaryNgDeviceOperation",
@@ -335,8 +300,9 @@ sb_status ops_binary(ops_context *ops, ops_binary_kind kind, const ops_tensor *a
 }
 
 sb_status ops_relu(ops_context *ops, const ops_tensor *a, const ops_tensor *out, sb_error *error) {
-    if (!same_shape(a, out))
-        return refuse(error, "relu", a, out);
+    const sb_status fits = ops_check_same("relu", shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const operands given = {a, NULL, out};
     return run_pipeline(ops,
                         &(pipeline){.code = "UnaryDeviceOperation",
@@ -364,10 +330,9 @@ static void fill_matmul(const operands *given, uint32_t first, uint32_t count, a
 
 sb_status ops_matmul(ops_context *ops, const ops_tensor *a, const ops_tensor *b,
                      const ops_tensor *out, sb_error *error) {
-    if (a->columns != b->rows)
-        return refuse(error, "matmul", a, b);
-    if (out->rows != a->rows || out->columns != b->columns)
-        return refuse(error, "matmul", b, out);
+    const sb_status fits = ops_check_matmul(shape_of(a), shape_of(b), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const operands given = {a, b, out};
     return run_pipeline(ops,
                         &(pipeline){.code = "MatmulDeviceOperation",
@@ -391,8 +356,9 @@ static void fill_transpose(const operands *given, uint32_t first, uint32_t count
 
 sb_status ops_transpose(ops_context *ops, const ops_tensor *a, const ops_tensor *out,
                         sb_error *error) {
-    if (a->rows != out->columns || a->columns != out->rows)
-        return refuse(error, "transpose", a, out);
+    const sb_status fits = ops_check_transpose(shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const operands given = {a, NULL, out};
     return run_pipeline(ops,
                         &(pipeline){.code = "TransposeDeviceOperation",
@@ -449,22 +415,25 @@ static sb_status run_rowwise(ops_context *ops, uint32_t operation, const ops_ten
 
 sb_status ops_softmax(ops_context *ops, const ops_tensor *a, bool is_causal, const ops_tensor *out,
                       sb_error *error) {
-    if (!same_shape(a, out))
-        return refuse(error, "softmax", a, out);
+    const sb_status fits = ops_check_same("softmax", shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     return run_rowwise(ops, is_causal ? ROWS_CAUSAL : ROWS_SOFTMAX, a, out, error);
 }
 
 sb_status ops_layer_norm(ops_context *ops, const ops_tensor *a, const ops_tensor *out,
                          sb_error *error) {
-    if (!same_shape(a, out))
-        return refuse(error, "layer norm", a, out);
+    const sb_status fits = ops_check_same("layer norm", shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     return run_rowwise(ops, ROWS_NORM, a, out, error);
 }
 
 sb_status ops_reduce(ops_context *ops, const ops_tensor *a, const ops_tensor *out,
                      sb_error *error) {
-    if (a->rows != out->rows || out->columns != 1)
-        return refuse(error, "reduce", a, out);
+    const sb_status fits = ops_check_reduce(shape_of(a), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     return run_rowwise(ops, ROWS_REDUCE, a, out, error);
 }
 
@@ -483,10 +452,10 @@ static void fill_embedding(const operands *given, uint32_t first, uint32_t count
 
 sb_status ops_embedding(ops_context *ops, const ops_tensor *ids, const ops_tensor *table,
                         const ops_tensor *out, sb_error *error) {
-    if (ids->rows != 1 || ids->columns != out->rows)
-        return refuse(error, "embedding", ids, out);
-    if (table->columns != out->columns)
-        return refuse(error, "embedding", table, out);
+    const sb_status fits =
+        ops_check_embedding(shape_of(ids), shape_of(table), shape_of(out), error);
+    if (fits != SB_OK)
+        return fits;
     const operands given = {ids, table, out};
     return run_pipeline(ops,
                         &(pipeline){.code = "EmbeddingsDeviceOperation",
@@ -537,11 +506,11 @@ static sb_status start_gather(ops_context *ops, const operands *given, const gat
     uint32_t kernels[2] = {0};
     ops_call call;
     ops_call_begin(&call, ops->device);
-    sb_program *program = new_program(ops);
+    sb_program *program = ops_programs_add(&ops->programs, ops->device);
     sb_program_set_id(program, call.id);
     sb_status status = add_gather(program, &all, given, share, kernels, error);
     if (status == SB_OK)
-        status = build_and_enqueue(program, error);
+        status = ops_build_and_enqueue(program, error);
     const ops_description description = {
         .code = "AllGatherDeviceOperation",
         .inputs = {operand_of(given->a)},
@@ -561,7 +530,7 @@ sb_status ops_all_gather(ops_context ops[2], const ops_tensor a[2], const ops_te
     const uint32_t counts[2] = {tile_count(&a[0]), tile_count(&a[1])};
     for (int i = 0; i < 2; i++)
         if (a[i].columns != out[i].columns || tile_count(&out[i]) != counts[0] + counts[1])
-            return refuse(error, "all-gather", &a[i], &out[i]);
+            return ops_refuse("all-gather", shape_of(&a[i]), shape_of(&out[i]), error);
     /* Both must be idle: what one sends must not arrive before the other has begun. */
     for (int i = 0; i < 2; i++) {
         const sb_status status = sb_device_finish(ops[i].device, error);

@@ -24,6 +24,8 @@
 
 #include <strobe/device.h>
 
+#include "ops_shared.h"
+
 #define OPS_TILE 32u
 #define OPS_TILE_WORDS (OPS_TILE * OPS_TILE)
 #define OPS_TILE_BYTES (OPS_TILE_WORDS * 4)
@@ -32,9 +34,7 @@
 typedef struct ops_context {
     sb_device *device;
     sb_core grid; /* cores to use: columns, rows */
-    sb_program **programs;
-    size_t program_count;
-    size_t program_capacity;
+    ops_programs programs;
 } ops_context;
 
 typedef struct ops_tensor {

@@ -1,6 +1,6 @@
 /*
  * All that strobe/cuda.h has, for clang as the compiler of CUDA. It is compiled without CUDA, so what
- * CUDA's own headers say comes first, as far as it is needed. The code is not run.
+ * CUDA's own headers say comes first, as far as it is needed.
  */
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -16,6 +16,7 @@ struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };
 __device__ unsigned __activemask();
+__device__ void __syncthreads();
 __device__ void __syncwarp(unsigned);
 __device__ unsigned atomicCAS_block(unsigned *, unsigned, unsigned);
 __device__ unsigned atomicExch_block(unsigned *, unsigned);
@@ -23,32 +24,4 @@ __device__ unsigned atomicAdd(unsigned *, unsigned);
 __device__ unsigned long long atomicExch(unsigned long long *, unsigned long long);
 __device__ unsigned long __cvta_generic_to_constant(const void *);
 
-#include <strobe/cuda.h>
-
-template <int N> __device__ float times(float value) {
-    DeviceZoneScopedN("in a template");
-    return value * N;
-}
-
-__global__ void kernel(float *values, int count) {
-    DeviceValidateProfiler(count > 0);
-    DeviceZoneScopedMainN("kernel");
-    __shared__ sb_cuda_span span;
-    if (threadIdx.x == 0)
-        span = DeviceSpanBegin("span");
-    for (int i = threadIdx.x; i < count; i += blockDim.x) {
-        DeviceZoneScopedMainChildN("row");
-        values[i] = times<2>(values[i]);
-    }
-    {
-        DeviceZoneScopedWaitN("wait");
-        values[count] += 1;
-    }
-    {
-        DeviceZoneScopedSumN1("sum");
-        values[count + 1] *= 2;
-    }
-    DeviceTimestampedData("data", 42);
-    DeviceRecordEvent(7);
-    DeviceSpanEnd(span);
-}
+#include "everything.cu"
