@@ -152,8 +152,8 @@ static sb_status attach_units(cuda_context *context, sb_error *error) {
 
 static sb_status attach_current(const cuda_driver *driver, cuda_context **context,
                                 sb_error *error) {
-    SB_TRY(find_or_open(driver, context, error));
-    return attach_units(*context, error);
+    const sb_status status = find_or_open(driver, context, error);
+    return *context != NULL ? attach_units(*context, error) : status;
 }
 
 static bool is_found(const found_device *device, uint32_t units) {
@@ -246,8 +246,8 @@ sb_status sb_cuda_attach_module(void *module, sb_error *error) {
         SB_FAIL(error, SB_ERR_FORMAT, "the module was built with another version of strobe/cuda.h");
     (void)driver->module_global(&attached.missed, &size, module, missed_name);
     cuda_context *context = NULL;
-    SB_TRY(find_or_open(driver, &context, error));
-    return add_module(context, &attached, error);
+    const sb_status status = find_or_open(driver, &context, error);
+    return context != NULL ? add_module(context, &attached, error) : status;
 }
 
 void sb_cuda_detach_module(void *module) {
@@ -331,9 +331,9 @@ sb_status sb_cuda_set_program(void *stream, uint32_t program, sb_error *error) {
     cuda_context *context = NULL;
     if (cuda_is_child())
         return SB_OK;
-    SB_TRY(cuda_current_context(&context, error));
-    if (context->is_off)
-        return SB_OK;
+    const sb_status status = cuda_current_context(&context, error);
+    if (context == NULL || context->is_off)
+        return status;
     const cuda_driver *driver = context->driver;
     SB_TRY(cuda_context_use_programs(context, error));
     return cuda_check(driver, driver->stream_write(stream, context->pool.control, program, 0),

@@ -155,7 +155,8 @@ static void warn_of_loss(cuda_context *context) {
         return;
     context->is_told_of_loss = true;
     cuda_say("GPU %d: zones find no room and are lost, and counted; record fewer "
-             "(STROBE_CUDA_SAMPLE) or give more memory (STROBE_CUDA_CHUNKS, now %u)",
+             "(STROBE_CUDA_SAMPLE), give more memory (STROBE_CUDA_CHUNKS, now %u), or see "
+             "STROBE_CUDA_WAIT if kernels have no main zone",
              context->device, context->pool.options.chunks_per_sm);
 }
 

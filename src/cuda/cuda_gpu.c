@@ -69,7 +69,9 @@ static bool find_time(cuda_context *context) {
 
 sb_status sb_cuda_timer_now(int64_t *timer_ns, sb_error *error) {
     cuda_context *context = NULL;
-    SB_TRY(cuda_current_context(&context, error));
+    const sb_status status = cuda_current_context(&context, error);
+    if (context == NULL)
+        return status;
     pthread_mutex_lock(&context->lock);
     const bool is_known = find_time(context);
     *timer_ns = is_known ? cuda_sync_timer(&context->sync.line, sb_clock_ns()) : 0;
@@ -85,6 +87,6 @@ size_t sb_cuda_kernel_parameter(const sb_cuda_kernel *kernel, size_t index) {
     size_t size = 0;
     if (cuda_driver_load(&driver, NULL) != SB_OK || driver->parameter_info == NULL)
         return 0;
-    const cuda_function function = cuda_kernel_function(kernel);
+    cuda_function function = cuda_kernel_function(kernel);
     return driver->parameter_info(function, index, &offset, &size) == 0 ? size : SIZE_MAX;
 }

@@ -130,11 +130,13 @@ static memset_node number_node(const sb_cuda_graph *graph, uint32_t number) {
 }
 
 static sb_status add_number(sb_cuda_graph *graph, sb_error *error) {
+    if (cuda_is_child())
+        return SB_OK;
     if (graph->number_address == 0) {
         cuda_context *context = NULL;
-        SB_TRY(cuda_current_context(&context, error));
-        if (context->is_off)
-            return SB_OK;
+        const sb_status status = cuda_current_context(&context, error);
+        if (context == NULL || context->is_off)
+            return status;
         SB_TRY(cuda_context_use_programs(context, error));
         graph->number_address = context->pool.control;
     }
