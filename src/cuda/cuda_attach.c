@@ -57,15 +57,21 @@ static void flush_at_exit(void) {
     if (cuda_is_child())
         return;
     cuda_watch_end();
+    /* What ran while the first was waiting has ended when the second begins. */
     sb_cuda_flush(NULL);
+    sb_cuda_flush(NULL);
+    uint64_t open_spans = 0;
     for (const cuda_context *context = cuda_contexts_first(); context != NULL;
-         context = context->next)
+         context = context->next) {
         cuda_tracks_tell_losses(context);
+        open_spans += context->counts.cut;
+    }
     const sb_cuda_counts counts = sb_cuda_count();
-    if (counts.lost + counts.missed + counts.unplaced > 0)
-        cuda_say("%llu zones recorded, %llu lost, %llu missed, %llu not shown",
+    if (counts.lost + counts.missed + open_spans + counts.unplaced > 0)
+        cuda_say("%llu zones recorded, %llu lost, %llu missed, %llu cut, %llu not shown",
                  (unsigned long long)counts.zones, (unsigned long long)counts.lost,
-                 (unsigned long long)counts.missed, (unsigned long long)counts.unplaced);
+                 (unsigned long long)counts.missed, (unsigned long long)counts.cut,
+                 (unsigned long long)counts.unplaced);
 }
 
 static void watch_forks(void) {

@@ -175,7 +175,7 @@ static void tell_until(cuda_context *context, cuda_look look, int64_t settled) {
     const look_times times = {
         .until = cuda_sync_timer(line, settled),
         .over = look == CUDA_LOOK_ENDED && context->over_ns != 0
-                    ? cuda_sync_timer(line, context->over_ns - SETTLED_NS)
+                    ? cuda_sync_timer(line, context->over_ns - (int64_t)line->error_ns)
                     : INT64_MIN,
     };
     fit_clocks(context);

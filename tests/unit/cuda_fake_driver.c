@@ -5,6 +5,7 @@
  *
  *   scale(float *values, float by, int count)   multiplies; each warp has a zone around another
  *   plain()                                     a zone for each warp, without a main zone
+ *   spans()                                     a span in each warp's main zone, without an end
  *   flood(int count)                            so many zones that are open at a time
  *   trap()                                      fails, and everything after it
  *
@@ -376,7 +377,7 @@ API int cuModuleGetGlobal_v2(cuda_address *address, size_t *size, cuda_module_ha
     return 0;
 }
 
-static const char *const functions[] = {"strobe_sync", "scale", "plain", "flood", "trap"};
+static const char *const functions[] = {"strobe_sync", "scale", "plain", "spans", "flood", "trap"};
 
 /* A function is its name. */
 API int cuModuleGetFunction(cuda_function *function, cuda_module_handle module, const char *name) {
@@ -490,6 +491,18 @@ static void record_plainly(uint64_t launch) {
     stand_in_clear_shared();
 }
 
+static void record_spans(uint64_t launch) {
+    static uint32_t place;
+    if (place == 0)
+        place = stand_in_place("SPANS");
+    for (uint32_t sm = 0; sm < STAND_IN_SMS; sm++) {
+        stand_in = (stand_in_warp){.sm = sm, .launch = launch, .block = sm};
+        const unsigned around = stand_in_begin(SB_CUDA_MAIN, place);
+        (void)stand_in_begin(SB_CUDA_SPAN, place);
+        stand_in_end_main(around);
+    }
+}
+
 static void record_many(uint64_t launch, int count) {
     static uint32_t place;
     if (place == 0)
@@ -509,6 +522,8 @@ static int run(cuda_function function, uint64_t launch, unsigned blocks, unsigne
         stand_in_break(true);
     if (is_named(function, "plain"))
         record_plainly(launch);
+    if (is_named(function, "spans"))
+        record_spans(launch);
     if (is_named(function, "flood"))
         record_many(launch, *(int *)arguments[0]);
     if (!is_named(function, "scale"))
