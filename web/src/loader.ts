@@ -39,6 +39,8 @@ export interface Needs {
 /** Windows reach this much beyond the screen on both sides, in screens. */
 const MARGIN = 0.5;
 const LARGEST_WIDTH = 16384;
+/** Drawn more coarsely than this, a track says nothing. */
+const LEAST_WIDTH = 64;
 const TRACKS_AT_ONCE = 256;
 const KEPT_TRACKS = 2000;
 const FIRST_PAUSE_MS = 500;
@@ -175,6 +177,10 @@ export class Loader {
 
   private async loadTracks(ids: number[], window: Window, width: number): Promise<void> {
     const document = await this.source.zones(window, width, ids);
+    if (document.isCut && (ids.length > 1 || width > LEAST_WIDTH)) {
+      await this.loadLess(ids, window, width);
+      return;
+    }
     for (const spans of document.tracks) {
       this.tracks.delete(spans.track);
       this.tracks.set(spans.track, { spans, texts: document.texts });
@@ -185,6 +191,14 @@ export class Loader {
       this.tracks.delete(id);
       this.answered.delete(`track ${id}`);
     }
+  }
+
+  /** There was more than one answer holds: half of the tracks at a time, one track more coarsely. */
+  private async loadLess(ids: number[], window: Window, width: number): Promise<void> {
+    const half = Math.ceil(ids.length / 2);
+    if (ids.length === 1) return this.loadTracks(ids, window, Math.ceil(width / 2));
+    await this.loadTracks(ids.slice(0, half), window, width);
+    await this.loadTracks(ids.slice(half), window, width);
   }
 
   private async loadPlot(id: number, window: Window, width: number): Promise<void> {

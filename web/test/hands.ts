@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import type { ZoneDetails } from "../src/api";
 import {
   browser,
@@ -287,6 +287,35 @@ test("a nested zone in a folded track is brought to the screen", async () => {
   const selection = (await selected())!;
   assert.equal(selection.track, track);
   assert.ok(await isOnScreen(page, selection.track, selection.zone));
+});
+
+// ---- answers that are cut ----
+
+/** Marks answers about several tracks, and those in full width, as cut, and empties them. */
+async function cutAnswers(route: Route): Promise<void> {
+  const asked = new URL(route.request().url()).searchParams;
+  const tracks = asked.get("tracks")!.split(",").length;
+  if (tracks === 1 && Number(asked.get("width")) < 1000) return route.continue();
+  const body = Buffer.alloc(34);
+  body.writeUInt32LE(0x315a4253, 0);
+  body.writeUInt32LE(1, 8);
+  body.writeUInt32LE(32, 12);
+  body.writeUInt32LE(2, 16);
+  body.write("{}", 32);
+  await route.fulfill({ contentType: "application/octet-stream", body });
+}
+
+test("what an answer cannot hold is asked for in parts", async () => {
+  await reset();
+  const seen = new Set((await zones(page)).map((zone) => zone.track));
+  assert.ok(seen.size > 5);
+  await page.goto("about:blank");
+  await page.route("**/api/zones?*", cutAnswers);
+  await page.goto(server.link);
+  await settle(page);
+  const drawn = new Set((await zones(page)).map((zone) => zone.track));
+  assert.deepEqual([...drawn].sort(), [...seen].sort());
+  await page.unrouteAll({ behavior: "wait" });
 });
 
 // ---- a server that fails ----
