@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import { TABS } from "../src/store";
 import {
   browser,
   canvasBox,
@@ -286,9 +287,12 @@ test("no link can hang a page, have it ask nonsense, or put markup into it", asy
     const words = PARTS.map(
       (name) => `${name}=${name === "tab" ? "find" : encodeURIComponent(toWellFormed(value))}`,
     );
-    for (const tab of ["stats", "find", "messages", "ops", "device", "flame", "info"]) {
-      await reset(`#tab=${tab}&${words.filter((word) => !word.startsWith("tab=")).join("&")}`);
+    await reset(`#${words.join("&")}`);
+    for (const [i, tab] of TABS.entries()) {
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      await page.keyboard.press(String(i + 1));
       assert.equal((await state(page)).tab, tab);
+      await page.waitForTimeout(250);
     }
     await page.waitForTimeout(300);
     const harm = await page.evaluate(() => [
