@@ -119,7 +119,7 @@ static const route routes[] = {
     {"/api/stats", view_answer_stats, "from|to|track|devices|filter"},
     {"/api/find", view_answer_find, "source|from|to|track|bins|scale|order|first|count"},
     {"/api/flame", view_answer_flame, "from|to|track|devices"},
-    {"/api/messages", view_answer_messages, "from|to|width|filter|first|count"},
+    {"/api/messages", view_answer_messages, "from|to|width|filter|severity|first|count"},
     {"/api/plots", view_answer_plots, ""},
     {"/api/plot", view_answer_plot, "plot|from|to|width"},
     {"/api/frames", view_answer_frames, "set|from|to|width"},

@@ -46,19 +46,28 @@ static void put_flags(view_call *call, const view_window *window) {
     }
 }
 
-static uint64_t put_listed(view_call *call, sb_range range, int64_t first, int64_t count) {
+/* Which messages are listed, and which of those are sent. */
+typedef struct message_list {
+    sb_range range;
+    sb_slice filter;
+    int64_t severity; /* the least one */
+    int64_t first;
+    int64_t count;
+} message_list;
+
+static uint64_t put_listed(view_call *call, const message_list *list) {
     const sb_trace *trace = call->view->trace;
-    const sb_slice filter = view_call_text(call, "filter");
     uint64_t matched = 0;
     uint64_t next = 0;
     uint64_t end = 0;
-    sb_trace_messages_in(trace, range, &next, &end);
+    sb_trace_messages_in(trace, list->range, &next, &end);
     for (; next < end; next++) {
         const sb_message *message = sb_series_at(&trace->messages, next);
-        if (!sb_trace_matches(sb_trace_text(trace, message->text), filter, false))
+        if (message->severity < list->severity ||
+            !sb_trace_matches(sb_trace_text(trace, message->text), list->filter, false))
             continue;
-        const int64_t place = (int64_t)matched++ - first;
-        if (place < 0 || place >= count)
+        const int64_t place = (int64_t)matched++ - list->first;
+        if (place < 0 || place >= list->count)
             continue;
         if (place > 0)
             sb_put_char(call->body, ',');
@@ -69,11 +78,12 @@ static uint64_t put_listed(view_call *call, sb_range range, int64_t first, int64
 
 /* With a width: what to draw. Without: a list, filtered. */
 sb_status view_answer_messages(view_call *call) {
-    int64_t first = 0;
-    int64_t count = 0;
+    message_list list = {.filter = view_call_text(call, "filter")};
     view_window window;
-    SB_TRY(view_call_page(call, MESSAGES, &first, &count));
+    SB_TRY(view_call_page(call, MESSAGES, &list.first, &list.count));
+    SB_TRY(view_call_integer(call, "severity", 0, UINT8_MAX, &list.severity));
     SB_TRY(view_call_window(call, &window));
+    list.range = window.range;
     sb_put_text(call->body, "{\"messages\":[");
     if (view_call_text(call, "width").size > 0) {
         put_flags(call, &window);
@@ -81,7 +91,7 @@ sb_status view_answer_messages(view_call *call) {
         return SB_OK;
     }
     pthread_mutex_lock(&call->view->heavy);
-    const uint64_t matched = put_listed(call, window.range, first, count);
+    const uint64_t matched = put_listed(call, &list);
     pthread_mutex_unlock(&call->view->heavy);
     sb_put_format(call->body, "],\"matched\":%" PRIu64 "}", matched);
     return SB_OK;

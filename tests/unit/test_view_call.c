@@ -320,6 +320,33 @@ static void frames_are_drawn_together_where_they_are_narrow(void **state) {
     sb_trace_free(trace);
 }
 
+/* ---- messages ---- */
+
+static void messages_are_listed_from_a_severity_on(void **state) {
+    (void)state;
+    enum { MESSAGES = 30, SEVERITIES = 6 };
+    sb_trace *trace = sb_trace_create();
+    const sb_string texts[] = {sb_trace_string(trace, sb_slice_of("even")),
+                               sb_trace_string(trace, sb_slice_of("odd"))};
+    for (int i = 0; i < MESSAGES; i++)
+        sb_trace_add_message(
+            trace,
+            &(sb_message){.time = i, .text = texts[i % 2], .severity = (uint8_t)(i % SEVERITIES)});
+    sb_view *view = view_of(trace);
+    sb_error error = {0};
+    sb_output body = sb_output_to_memory();
+    assert_int_equal(
+        ask(view, "/api/messages?severity=4&filter=odd&first=1&count=2", &body, &error), SB_OK);
+    check_contains(sb_output_text(&body), "\"matched\":5}");
+    check_contains(sb_output_text(&body), "{\"messages\":[{\"id\":11,");
+    check_contains(sb_output_text(&body), "{\"id\":17,");
+    check_lacks(sb_output_text(&body), "{\"id\":5,");
+    check_lacks(sb_output_text(&body), "{\"id\":23,");
+    sb_output_discard(&body);
+    sb_view_free(view);
+    sb_trace_free(trace);
+}
+
 /* ---- limits ---- */
 
 /* A trace with more of everything than a page shows. */
@@ -388,6 +415,7 @@ int main(void) {
         cmocka_unit_test(sms_are_read_from_the_names_of_contexts),
         cmocka_unit_test(a_page_holds_no_more_than_it_says),
         cmocka_unit_test(locks_are_drawn_as_their_events_say),
+        cmocka_unit_test(messages_are_listed_from_a_severity_on),
         cmocka_unit_test(frames_are_drawn_together_where_they_are_narrow),
         cmocka_unit_test(what_is_left_out_is_said),
     };

@@ -305,9 +305,6 @@ export interface MessagesQuestion {
 export interface Messages {
   messages: Message[];
   matched: number;
-  /** How many were looked at, of how many. */
-  searched: number;
-  total: number;
 }
 
 /** Who wants to know what becomes of the trace and of the server. */
@@ -457,21 +454,9 @@ export class ServerSource implements DataSource {
   flame(range: Range | null, devices: boolean): Promise<{ nodes: FlameNode[]; paths: number }> {
     return this.json("flame", { ...whole(range), devices });
   }
-  /** The server knows no severities, so those are looked for in its list, a page at a time. */
-  async messages(question: MessagesQuestion, count: number): Promise<Messages> {
-    const { range, filter, severity } = question;
-    const found: Message[] = [];
-    for (let first = 0; ; first += MESSAGE_PAGE) {
-      const parameters = { ...whole(range), filter, first, count: MESSAGE_PAGE };
-      const page = await this.json<Pick<Messages, "messages" | "matched">>("messages", parameters);
-      const total = page.matched;
-      found.push(...page.messages.filter((message) => message.severity >= severity));
-      const searched = Math.min(total, first + MESSAGE_PAGE);
-      if (severity === 0)
-        return { messages: found.slice(0, count), matched: total, searched: total, total };
-      if (searched < total && searched < SEARCHED_MESSAGES && page.messages.length > 0) continue;
-      return { messages: found.slice(0, count), matched: found.length, searched, total };
-    }
+  messages(question: MessagesQuestion, count: number): Promise<Messages> {
+    const { range, ...rest } = question;
+    return this.json("messages", { ...whole(range), ...rest, count });
   }
   async flags(range: Range, width: number): Promise<Message[]> {
     const answer = await this.json<{ messages: Message[] }>("messages", { ...whole(range), width });
@@ -554,9 +539,6 @@ export class ServerSource implements DataSource {
 }
 
 const ASK_EVERY_MS = 3000;
-/** As many as the server lists at once, and as many as a page looks through. */
-const MESSAGE_PAGE = 2000;
-const SEARCHED_MESSAGES = 20000;
 
 /** The API takes whole nanoseconds. */
 function whole(range: Range | null): { from?: number; to?: number } {

@@ -382,8 +382,7 @@ export class EmbeddedSource implements DataSource {
         message.text.toLowerCase().includes(part) &&
         (!range || (message.time >= range.from && message.time < range.to)),
     );
-    const total = messages.length;
-    return { messages: found.slice(0, count), matched: found.length, searched: total, total };
+    return { messages: found.slice(0, count), matched: found.length };
   }
   async flags(range: Range): Promise<Message[]> {
     return (await this.messages({ range, filter: "", severity: 0 }, Infinity)).messages;

@@ -72,7 +72,7 @@ export function MessagesPanel() {
     ],
     [tracks],
   );
-  const { matched, searched, total } = answer.data ?? { matched: 0, searched: 0, total: 0 };
+  const matched = answer.data?.matched ?? 0;
   return (
     <div class="panel-content">
       <div class="toolbar">
@@ -100,9 +100,6 @@ export function MessagesPanel() {
         <span class="dim">
           {matched > LISTED ? `the first ${formatCount(LISTED)} of ` : ""}
           {countOf(matched, "message")}
-          {searched < total
-            ? ` among the first ${formatCount(searched)} of ${formatCount(total)}`
-            : ""}
         </span>
       </div>
       <Table

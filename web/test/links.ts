@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import type { Messages } from "../src/api";
 import { TABS } from "../src/store";
 import {
   browser,
@@ -180,11 +181,15 @@ test("a link keeps scales and calls of a found zone, and what is typed to find o
 });
 
 test("a link keeps filter, severity and order of the messages", async () => {
-  // Formats that can be written know no severities.
+  // Formats that can be written know no severities: we answer as a server of such a trace would.
   await browser.route("**/api/messages?*", async (route) => {
-    const answer = await (await route.fetch()).json();
+    const url = new URL(route.request().url());
+    const least = Number(url.searchParams.get("severity") ?? 0);
+    url.searchParams.delete("severity");
+    const answer = (await (await route.fetch({ url: url.href })).json()) as Messages;
     for (const message of answer.messages) message.severity = message.id % 6;
-    await route.fulfill({ json: answer });
+    const messages = answer.messages.filter((message) => message.severity >= least);
+    await route.fulfill({ json: { messages, matched: messages.length } });
   });
   await reset("#tab=messages");
   await rows().first().waitFor();
