@@ -273,9 +273,9 @@ static size_t first_not_before(const sb_vector *sorted, const void *wanted,
 static const host_op *find_host_op(const ops_finder *finder, int64_t device, uint64_t id,
                                    uint64_t n) {
     const host_op first = {.device = device, .id = id};
-    const host_op next = {.device = device, .id = id + 1};
+    const host_op last = {.device = device, .id = id, .order = SIZE_MAX};
     const size_t begin = first_not_before(&finder->host_ops, &first, compare_host_ops);
-    const size_t end = first_not_before(&finder->host_ops, &next, compare_host_ops);
+    const size_t end = first_not_before(&finder->host_ops, &last, compare_host_ops);
     if (begin == end)
         return NULL;
     return sb_vector_at(&finder->host_ops, n < end - begin ? begin + n : end - 1);

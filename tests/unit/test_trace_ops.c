@@ -135,6 +135,27 @@ static void warps_belong_to_runs_of_ops(void **state) {
     sb_trace_free(trace);
 }
 
+/* Numbers of ops come from the file: the largest there is must not be looked for beyond it. */
+static void the_largest_id_is_an_id_like_others(void **state) {
+    (void)state;
+    for (unsigned is_called = 0; is_called < 2; is_called++) {
+        sb_trace *trace = sb_trace_create();
+        const uint32_t last = add_source(trace, "MAIN", "OP ID:9223372036854775807, replay 2");
+        say(trace, 10, 0, "TT_DNN_DEVICE_OP: \"First\", 1, 0, false, 7");
+        if (is_called != 0)
+            say(trace, 20, 0, "TT_DNN_DEVICE_OP: \"Last\", 1, 0, false, 9223372036854775807");
+        sb_trace_add_context(trace)->name =
+            sb_trace_string(trace, sb_slice_of("NVIDIA H200 0, SM 1"));
+        sb_track *lane = sb_trace_add_track(trace, SB_TRACK_LANE, sb_trace_thread(trace, 5), 0);
+        sb_track_add(lane, 30, 40, last);
+        sb_trace_find_ops(trace);
+        assert_int_equal(sb_series_count(&trace->ops), 1);
+        const sb_op *op = sb_series_at(&trace->ops, 0);
+        check_slice(sb_trace_text(trace, op->name), is_called != 0 ? "Last" : "");
+        sb_trace_free(trace);
+    }
+}
+
 static void messages_that_make_no_sense_are_passed_over(void **state) {
     (void)state;
     static const char *const texts[] = {"`TT_DNN_DEVICE_OP: \"",
@@ -165,6 +186,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_belong_to_runs_of_ops),
         cmocka_unit_test(warps_belong_to_runs_of_ops),
+        cmocka_unit_test(the_largest_id_is_an_id_like_others),
         cmocka_unit_test(messages_that_make_no_sense_are_passed_over),
     };
     return RUN(tests);
