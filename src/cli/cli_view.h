@@ -55,10 +55,10 @@ __attribute__((format(printf, 2, 3))) void cli_view_tell_flaw(cli_view_inputs *i
 /* What report.json beside an ops report says of clocks, the profiler's own cost, completeness. */
 void cli_view_read_facts(cli_view_inputs *inputs, const char *ops_path);
 /*
- * What was kept of the trace in these files; inputs->trace is NULL if nothing fits. And: keeps it
- * when it is shown, if that is worth it.
+ * What was kept of the trace in these files, which are stamped for it; inputs->trace is NULL if
+ * nothing fits. And: keeps it when it is shown, if that is worth it.
  */
-void cli_view_open_kept(cli_view_inputs *inputs, const sb_view_files *files);
+void cli_view_open_kept(cli_view_inputs *inputs, sb_view_files *files);
 void cli_view_keep_later(cli_view_inputs *inputs, const sb_view_files *files);
 /* The traces that session.json in a folder lists, if there is one and it lists several. */
 sb_status cli_view_open_session(cli_view_inputs *inputs, const char *folder, bool *found,

@@ -57,9 +57,9 @@ static void tell_how_to_follow(cli_view_inputs *inputs, const char *path) {
                        sb_arena_format(&inputs->arena, "%s; %s", inputs->opened.damage, hint).data);
 }
 
-void cli_view_open_kept(cli_view_inputs *inputs, const sb_view_files *files) {
+void cli_view_open_kept(cli_view_inputs *inputs, sb_view_files *files) {
     sb_error reason = {0};
-    if (inputs->without_index)
+    if (inputs->without_index || sb_view_stamp_files(files, NULL) != SB_OK)
         return;
     cli_bar bar = cli_bar_of("opening");
     const sb_status status = sb_view_kept_open(files, cli_bar_show, &bar, &inputs->kept, &reason);
@@ -98,7 +98,7 @@ static sb_status explain(cli_view_inputs *inputs, const char *path, sb_status st
 /* A trace: what was kept of it, else the file. */
 static sb_status open_trace(cli_view_inputs *inputs, const char *path, sb_error *error) {
     inputs->trace_path = sb_arena_format(&inputs->arena, "%s", path).data;
-    const sb_view_files files = {.paths = &inputs->trace_path, .count = 1};
+    sb_view_files files = {.paths = &inputs->trace_path, .count = 1};
     cli_view_open_kept(inputs, &files);
     if (inputs->trace != NULL)
         return SB_OK;

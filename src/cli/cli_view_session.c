@@ -164,7 +164,7 @@ static sb_status join_members(cli_view_inputs *inputs, const sb_vector *members,
 static sb_status open_members(cli_view_inputs *inputs, const char *list, const sb_vector *members,
                               sb_error *error) {
     const char **paths = sb_arena_alloc(&inputs->arena, (members->count + 1) * sizeof *paths);
-    const sb_view_files files = {.paths = paths, .count = members->count + 1};
+    sb_view_files files = {.paths = paths, .count = members->count + 1};
     paths[0] = list;
     for (size_t i = 0; i < members->count; i++)
         paths[i + 1] = ((const member *)sb_vector_at(members, i))->path;

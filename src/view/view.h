@@ -61,11 +61,22 @@ typedef void (*sb_view_progress)(void *context, uint64_t done, uint64_t total);
 
 /* ---- indexes that are kept ---- */
 
+/* What a file is, as far as can be told without reading it; or several, mixed into one. */
+typedef struct sb_view_stamp {
+    uint64_t size;
+    uint64_t changed_ns;
+    uint64_t ends; /* checksum of its first and last bytes */
+} sb_view_stamp;
+
 /* The files that a trace was read from: its own, or the list of a session and all in it. */
 typedef struct sb_view_files {
     const char *const *paths; /* what is kept is named after the first */
     size_t count;
+    sb_view_stamp stamp; /* of them all */
 } sb_view_files;
+
+/* Notes what the files are now. Before they are read: one may be replaced while it is. */
+sb_status sb_view_stamp_files(sb_view_files *files, sb_error *error);
 
 /*
  * Opens what was kept of the trace in these files: the trace and its index, mapped from a file in
@@ -80,7 +91,7 @@ void sb_view_kept_free(sb_view_kept *kept);
 /*
  * Keeps the trace and its index for the next time. It may take seconds, and others may ask the view
  * meanwhile. Ends early, without a file, once *stop is true. Fails without harm if there is no
- * room.
+ * room, or if the files are no longer what they were when they were stamped.
  */
 sb_status sb_view_keep(sb_view *view, const sb_view_files *files, const bool *stop,
                        sb_error *error);

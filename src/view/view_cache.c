@@ -25,7 +25,7 @@ enum {
 
 /* ---- which file ---- */
 
-static sb_status stamp_file(const char *path, view_stamp *stamp, sb_error *error) {
+static sb_status stamp_file(const char *path, sb_view_stamp *stamp, sb_error *error) {
     struct stat status;
     sb_file file = {.kind = SB_FILE_BORROWED};
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
@@ -33,7 +33,7 @@ static sb_status stamp_file(const char *path, view_stamp *stamp, sb_error *error
     SB_TRY(sb_file_open(&file, path, error));
     const sb_slice text = file.text;
     const size_t end = text.size > ENDS_BYTES ? text.size - ENDS_BYTES : 0;
-    *stamp = (view_stamp){
+    *stamp = (sb_view_stamp){
         .size = text.size,
         .changed_ns =
             (uint64_t)status.st_mtim.tv_sec * 1000000000U + (uint64_t)status.st_mtim.tv_nsec,
@@ -47,10 +47,10 @@ static uint64_t mixed(uint64_t a, uint64_t b) {
 }
 
 /* Of several files, whatever changes in one of them or in their order changes it. */
-static sb_status stamp_of(const sb_view_files *files, view_stamp *stamp, sb_error *error) {
+static sb_status stamp_of(const sb_view_files *files, sb_view_stamp *stamp, sb_error *error) {
     SB_TRY(stamp_file(files->paths[0], stamp, error));
     for (size_t i = 1; i < files->count; i++) {
-        view_stamp one = {0};
+        sb_view_stamp one = {0};
         char real[PATH_MAX];
         SB_TRY(stamp_file(files->paths[i], &one, error));
         const char *path = realpath(files->paths[i], real);
@@ -59,6 +59,10 @@ static sb_status stamp_of(const sb_view_files *files, view_stamp *stamp, sb_erro
         stamp->ends = sb_hash(sb_slice_of(path == NULL ? "" : path), mixed(stamp->ends, one.ends));
     }
     return SB_OK;
+}
+
+sb_status sb_view_stamp_files(sb_view_files *files, sb_error *error) {
+    return stamp_of(files, &files->stamp, error);
 }
 
 /* FOLDER/NAME-HASH.index, by the real path of the trace. */
@@ -98,19 +102,18 @@ sb_trace *sb_view_kept_trace(const sb_view_kept *kept) {
 
 static sb_status open_kept(sb_arena *arena, const sb_view_files *files, sb_view_progress progress,
                            void *context, sb_view_kept **kept, sb_error *error) {
-    view_stamp stamp = {0};
     const char *folder = "";
     const char *path = "";
     sb_file file = {.kind = SB_FILE_BORROWED};
     SB_TRY(name_kept(arena, files->paths[0], &folder, &path, error));
     if (!is_own_file(path))
         SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: is not there", path);
-    SB_TRY(stamp_of(files, &stamp, error));
     SB_TRY(sb_file_open(&file, path, error));
     sb_view_kept *made = sb_alloc_zeroed(1, sizeof *made);
     sb_error reason = {0};
     made->file = file;
-    const sb_status status = view_kept_read(made, file.text, &stamp, progress, context, &reason);
+    const sb_status status =
+        view_kept_read(made, file.text, &files->stamp, progress, context, &reason);
     if (status == SB_OK) {
         sb_file_release(&made->file, made->file.text.size); /* until somebody looks at it */
         utimensat(AT_FDCWD, path, NULL, 0);                 /* used last now */
@@ -200,22 +203,30 @@ static sb_status check_room(const char *folder, uint64_t size, sb_error *error) 
     return SB_OK;
 }
 
+/* What was read is shown; under the stamp of something else it must not be found again. */
+static sb_status check_unchanged(const sb_view_files *files, sb_error *error) {
+    sb_view_stamp now = {0};
+    SB_TRY(stamp_of(files, &now, error));
+    if (!view_is_stamp(&now, &files->stamp))
+        SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: has changed since it was read", files->paths[0]);
+    return SB_OK;
+}
+
 static sb_status keep(sb_arena *arena, sb_view *view, const sb_view_files *files, const bool *stop,
                       sb_error *error) {
-    view_stamp stamp = {0};
     const char *folder = "";
     const char *path = "";
     const uint64_t zones =
         sb_trace_zone_count(view->trace, false) + sb_trace_zone_count(view->trace, true);
     SB_TRY(name_kept(arena, files->paths[0], &folder, &path, error));
-    SB_TRY(stamp_of(files, &stamp, error));
+    SB_TRY(check_unchanged(files, error));
     sb_folder_visit(folder, SB_UNFINISHED, "", sweep_unfinished, NULL);
     SB_TRY(check_room(folder, zones * ZONE_BYTES, error));
     keep_bound(arena, folder, path, zones * ZONE_BYTES);
     keeping all = {.stop = stop};
     SB_TRY(sb_output_to_cache(&all.output, path, error));
     sb_output_watch(&all.output, look_whether_to_stop, &all);
-    view_kept_write(view->trace, view->index, &stamp, &all.output);
+    view_kept_write(view->trace, view->index, &files->stamp, &all.output);
     if (__atomic_load_n(stop, __ATOMIC_RELAXED)) {
         sb_output_discard(&all.output);
         return SB_OK;

@@ -62,15 +62,19 @@ static void visit_index(sb_image *image, view_index *index) {
 
 /* ---- the whole ---- */
 
-static void visit_stamp(sb_image *image, view_stamp *stamp) {
+bool view_is_stamp(const sb_view_stamp *a, const sb_view_stamp *b) {
+    return a->size == b->size && a->changed_ns == b->changed_ns && a->ends == b->ends;
+}
+
+static void visit_stamp(sb_image *image, sb_view_stamp *stamp) {
     sb_image_number(image, &stamp->size);
     sb_image_number(image, &stamp->changed_ns);
     sb_image_number(image, &stamp->ends);
 }
 
-void view_kept_write(sb_trace *trace, view_index *index, const view_stamp *stamp,
+void view_kept_write(sb_trace *trace, view_index *index, const sb_view_stamp *stamp,
                      sb_output *output) {
-    view_stamp written = *stamp;
+    sb_view_stamp written = *stamp;
     sb_image image = sb_image_write(output);
     visit_stamp(&image, &written);
     sb_image_trace(&image, trace);
@@ -78,12 +82,11 @@ void view_kept_write(sb_trace *trace, view_index *index, const view_stamp *stamp
     sb_image_finish(&image);
 }
 
-static sb_status read_image(sb_view_kept *kept, sb_image *image, const view_stamp *stamp,
+static sb_status read_image(sb_view_kept *kept, sb_image *image, const sb_view_stamp *stamp,
                             sb_view_progress progress, void *context, sb_error *error) {
-    view_stamp found = {0};
+    sb_view_stamp found = {0};
     visit_stamp(image, &found);
-    if (found.size != stamp->size || found.changed_ns != stamp->changed_ns ||
-        found.ends != stamp->ends)
+    if (!view_is_stamp(&found, stamp))
         SB_FAIL(error, SB_ERR_NOT_FOUND, "the trace has changed since");
     sb_image_trace(image, kept->trace);
     if (!image->is_bad)
@@ -91,7 +94,7 @@ static sb_status read_image(sb_view_kept *kept, sb_image *image, const view_stam
     return sb_image_check(image, progress, context, error);
 }
 
-sb_status view_kept_read(sb_view_kept *kept, sb_slice bytes, const view_stamp *stamp,
+sb_status view_kept_read(sb_view_kept *kept, sb_slice bytes, const sb_view_stamp *stamp,
                          sb_view_progress progress, void *context, sb_error *error) {
     sb_image image;
     kept->trace = sb_trace_create();

@@ -16,24 +16,18 @@
 #include "view/view.h"
 #include "view/view_index.h"
 
-/* What a file is, as far as can be told without reading it; or several, mixed into one. */
-typedef struct view_stamp {
-    uint64_t size;
-    uint64_t changed_ns;
-    uint64_t ends; /* checksum of its first and last bytes */
-} view_stamp;
-
 struct sb_view_kept {
     sb_file file;
     sb_trace *trace;
     view_index index;
 };
 
+bool view_is_stamp(const sb_view_stamp *a, const sb_view_stamp *b);
 /* Reads an image; bytes are those of kept->file. Takes what is to be freed into kept. */
-sb_status view_kept_read(sb_view_kept *kept, sb_slice bytes, const view_stamp *stamp,
+sb_status view_kept_read(sb_view_kept *kept, sb_slice bytes, const sb_view_stamp *stamp,
                          sb_view_progress progress, void *context, sb_error *error);
 /* Writes one. The caller finishes the output. */
-void view_kept_write(sb_trace *trace, view_index *index, const view_stamp *stamp,
+void view_kept_write(sb_trace *trace, view_index *index, const sb_view_stamp *stamp,
                      sb_output *output);
 
 #endif

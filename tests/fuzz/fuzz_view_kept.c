@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const view_stamp stamp = {.size = 1, .changed_ns = 2, .ends = 3};
+static const sb_view_stamp stamp = {.size = 1, .changed_ns = 2, .ends = 3};
 
 static sb_output make_image(void) {
     view_index index;

@@ -7,7 +7,7 @@
 
 #include "view/view_kept.h"
 
-static const view_stamp stamp = {.size = 1, .changed_ns = 2, .ends = 3};
+static const sb_view_stamp stamp = {.size = 1, .changed_ns = 2, .ends = 3};
 
 static sb_output image_of(sb_trace *trace) {
     view_index index;
@@ -25,12 +25,22 @@ static sb_view_kept *read_image(sb_slice bytes, sb_status *status, sb_error *err
     return kept;
 }
 
+static sb_status open_files(sb_view_files files, sb_view_kept **kept, sb_error *error) {
+    SB_TRY(sb_view_stamp_files(&files, error));
+    return sb_view_kept_open(&files, NULL, NULL, kept, error);
+}
+
+static sb_status keep_files(sb_view *view, sb_view_files files, const bool *stop, sb_error *error) {
+    SB_TRY(sb_view_stamp_files(&files, error));
+    return sb_view_keep(view, &files, stop, error);
+}
+
 static sb_status open_kept(const char *path, sb_view_kept **kept, sb_error *error) {
-    return sb_view_kept_open(&(sb_view_files){.paths = &path, .count = 1}, NULL, NULL, kept, error);
+    return open_files((sb_view_files){.paths = &path, .count = 1}, kept, error);
 }
 
 static sb_status keep(sb_view *view, const char *path, const bool *stop, sb_error *error) {
-    return sb_view_keep(view, &(sb_view_files){.paths = &path, .count = 1}, stop, error);
+    return keep_files(view, (sb_view_files){.paths = &path, .count = 1}, stop, error);
 }
 
 static sb_output answers_of(sb_view *view) {
@@ -174,6 +184,37 @@ static void a_file_that_changes_is_read_again(void **state) {
     remove_folder(&folder);
 }
 
+/* What is kept is what was read, not what has its name by then. */
+static void a_file_that_changes_while_it_is_read_is_not_kept(void **state) {
+    (void)state;
+    bool stop = false;
+    sb_error error = {0};
+    sb_view_kept *kept = NULL;
+    test_folder cache;
+    const test_folder folder = make_folder();
+    const char *path = path_in(&folder, "a.tracy");
+    sb_view_files files = {.paths = &path, .count = 1};
+    snprintf(cache.path, sizeof cache.path, "%.50s/view", folder.path);
+    setenv("STROBE_CACHE", folder.path, 1);
+    sb_trace *trace = make_random_trace(9);
+    sb_trace *other = make_random_trace(10);
+    write_trace(trace, path);
+    assert_int_equal(sb_view_stamp_files(&files, &error), SB_OK);
+    const sb_view_source source = {.trace = trace, .name = "", .version = ""};
+    sb_view *view = sb_view_create(&source);
+    sb_view_index(view, NULL, NULL);
+    write_trace(other, path);
+    assert_int_equal(sb_view_keep(view, &files, &stop, &error), SB_ERR_NOT_FOUND);
+    check_contains(sb_slice_of(error.message), "has changed since it was read");
+    assert_int_equal(open_kept(path, &kept, &error), SB_ERR_NOT_FOUND);
+    assert_int_equal(count_files(&cache), 0);
+    sb_view_free(view);
+    sb_trace_free(other);
+    sb_trace_free(trace);
+    remove_folder(&cache);
+    remove_folder(&folder);
+}
+
 /* Of a session: a change in any of its files, or in which they are. */
 static void a_session_that_changes_is_read_again(void **state) {
     (void)state;
@@ -199,23 +240,23 @@ static void a_session_that_changes_is_read_again(void **state) {
     sb_view *view = sb_view_create(&source);
     sb_view_index(view, NULL, NULL);
     for (size_t i = 0; i < FILES; i++) {
-        assert_int_equal(sb_view_keep(view, &files, &stop, &error), SB_OK);
-        assert_int_equal(sb_view_kept_open(&files, NULL, NULL, &kept, &error), SB_OK);
+        assert_int_equal(keep_files(view, files, &stop, &error), SB_OK);
+        assert_int_equal(open_files(files, &kept, &error), SB_OK);
         sb_view_kept_free(kept);
         write_file(real[i], sb_slice_of("changed"));
-        assert_int_equal(sb_view_kept_open(&files, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+        assert_int_equal(open_files(files, &kept, &error), SB_ERR_NOT_FOUND);
         check_contains(sb_slice_of(error.message), "has changed");
     }
-    assert_int_equal(sb_view_keep(view, &files, &stop, &error), SB_OK);
+    assert_int_equal(keep_files(view, files, &stop, &error), SB_OK);
     paths[1] = real[2];
     paths[2] = real[1];
-    assert_int_equal(sb_view_kept_open(&files, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    assert_int_equal(open_files(files, &kept, &error), SB_ERR_NOT_FOUND);
     paths[1] = real[1];
     const sb_view_files fewer = {.paths = paths, .count = FILES - 1};
-    assert_int_equal(sb_view_kept_open(&fewer, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    assert_int_equal(open_files(fewer, &kept, &error), SB_ERR_NOT_FOUND);
     paths[2] = real[2];
     assert_int_equal(unlink(real[2]), 0);
-    assert_int_equal(sb_view_kept_open(&files, NULL, NULL, &kept, &error), SB_ERR_NOT_FOUND);
+    assert_int_equal(open_files(files, &kept, &error), SB_ERR_NOT_FOUND);
     sb_view_free(view);
     sb_trace_free(trace);
     remove_folder(&cache);
@@ -293,6 +334,7 @@ int main(void) {
         cmocka_unit_test(what_was_kept_comes_back),
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(a_file_that_changes_is_read_again),
+        cmocka_unit_test(a_file_that_changes_while_it_is_read_is_not_kept),
         cmocka_unit_test(a_session_that_changes_is_read_again),
         cmocka_unit_test(the_folder_is_not_trusted),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_said),
