@@ -2,6 +2,7 @@
  * The `strobe` binary: finds the command and runs it. Started under the name of a tool that a
  * command stands in for, it is that command.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +42,17 @@ static void handle_signals(void) {
     }
     signal(SIGBUS, end_on_bus_error);
     signal(SIGXFSZ, SIG_IGN); /* then writing past the limit is an error like a full disk */
+}
+
+/*
+ * Whoever starts us without one of the standard streams would have the next file or connection
+ * take its number, and get what is printed. What holds the place fails when it is used.
+ */
+static void hold_standard_streams(void) {
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+    }
 }
 
 static int print_and_exit(void (*print)(sb_output *), int descriptor, int exit_code) {
@@ -83,6 +95,7 @@ static int run_help(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    hold_standard_streams();
     handle_signals();
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
     const char *program = slash != NULL ? slash + 1 : argc > 0 ? argv[0] : "strobe";
