@@ -130,6 +130,11 @@ bool sb_file_is_same(const char *a, const char *b) {
     return strcmp(a, b) == 0 || is_one_place(a, b);
 }
 
+bool sb_file_is_regular(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 static bool sync_path(const char *path, int flags) {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | flags);
     const bool done = descriptor >= 0 && fsync(descriptor) == 0;

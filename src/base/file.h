@@ -34,6 +34,8 @@ void sb_file_close(sb_file *file);
  * Writing one would change the other.
  */
 bool sb_file_is_same(const char *a, const char *b);
+/* Pipes and devices can be named by a user, but one found among files could be read for ever. */
+bool sb_file_is_regular(const char *path);
 /* Waits until the file and its name are on the disk, so that they outlive a power cut; errno. */
 bool sb_file_sync(const char *path);
 

@@ -27,6 +27,10 @@ static const char *text_of(const json_t *entry, const char *key) {
     return text == NULL ? "" : text;
 }
 
+static bool can_be_read(const char *path) {
+    return sb_file_is_regular(path) && access(path, R_OK) == 0;
+}
+
 /*
  * Where a file of the session is now: folders are moved and copied. Of a program that is still
  * recorded, or whose recorder was killed, there is the journal.
@@ -41,9 +45,9 @@ static const char *find_file(sb_arena *arena, const char *folder, const char *fi
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const char *journal = sb_arena_format(arena, "%s.journal", places[i]).data;
-        if (access(places[i], R_OK) == 0)
+        if (can_be_read(places[i]))
             return places[i];
-        if (access(journal, R_OK) == 0)
+        if (can_be_read(journal))
             return journal;
     }
     return NULL;
@@ -80,6 +84,10 @@ static void take_member(cli_view_inputs *inputs, const char *folder, const json_
 static void read_list(cli_view_inputs *inputs, const char *folder, const char *path,
                       sb_vector *members) {
     json_error_t flaw;
+    if (!sb_file_is_regular(path)) {
+        cli_view_tell_flaw(inputs, "%s: is no file", path);
+        return;
+    }
     json_t *list = json_load_file(path, 0, &flaw);
     if (list == NULL)
         cli_view_tell_flaw(inputs, "%s: line %d: %s", path, flaw.line, flaw.text);

@@ -31,12 +31,6 @@ static bool is_file(const char *path) {
     return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
-/* Pipes and devices can be named by a user, but a log among others could be read for ever. */
-static bool is_regular(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 static char *copy_text(const char *text) {
     const size_t size = strlen(text) + 1;
     return memcpy(sb_alloc(size), text, size);
@@ -110,7 +104,7 @@ static bool open_log(sb_report *report, const char *name, sb_file *file) {
     const bool is_there = lstat(path, &entry) == 0; /* as is a link that leads nowhere */
     bool is_open = false;
     *file = sb_file_of((sb_slice){"", 0});
-    if (is_there && !is_regular(path))
+    if (is_there && !sb_file_is_regular(path))
         report_add_problem(report, "%s: not a file, so it is not read", path);
     else if (is_there && sb_file_open(file, path, &error) != SB_OK)
         report_add_problem(report, "%s", error.message);
@@ -214,7 +208,7 @@ static void find_recording(sb_report *report) {
         if (report->recording.path != NULL)
             return;
         char *path = join_paths(report->log_folder, names[i]);
-        if (is_regular(path))
+        if (sb_file_is_regular(path))
             report->recording.path = path;
         else
             free(path);

@@ -462,8 +462,8 @@ test("a session with flaws shows what it can, and says so", async () => {
     return `{"file":"${file}","program":"${name}","process_id":1,"zero_tick":${zero_tick},"ns_per_tick":1}`;
   };
   const list = join(folder, "session.json");
-  const check = async (text: string, zones: number, warning: RegExp) => {
-    writeFileSync(list, text);
+  const check = async (text: string | null, zones: number, warning: RegExp) => {
+    if (text !== null) writeFileSync(list, text);
     const own = await serve(folder);
     const shown = (await (await fetch(`${own.origin}/api/info`)).json()) as any;
     const { code, errors } = await own.stop();
@@ -481,6 +481,14 @@ test("a session with flaws shows what it can, and says so", async () => {
   await check(`{"programs":[${first},${broken}]}`, zones, /c.tracy/);
   copyFileSync(trace, join(folder, "one.tracy"));
   await check("{", zones, /session.json: line 1/);
+  // What nobody writes into would be waited for, and what has no end read for ever.
+  run("mkfifo", join(elsewhere, "b.tracy"));
+  await check(`{"programs":[${last},${first}]}`, zones, /the trace of .*b.tracy is not there/);
+  const endless = first.replaceAll(join(elsewhere, "a.tracy"), "/dev/zero");
+  await check(`{"programs":[${endless},${first}]}`, zones, /the trace of .dev.zero is not there/);
+  rmSync(list);
+  run("mkfifo", list);
+  await check(null, zones, /session.json: is no file/);
 });
 
 /** A folder with these traces as programs of a session, one after the other. */
