@@ -11,7 +11,7 @@
 enum { ALIGNMENT = 64, CHUNK_SIZE = 8 << 20, CHECKERS = 16 };
 
 /* Grows by one whenever what an image holds changes its form. */
-enum { IMAGE_LAYOUT = 1 };
+enum { IMAGE_LAYOUT = 2 };
 
 #define IMAGE_MAGIC UINT64_C(0x31474D4945425253) /* "SRBEIMG1" */
 

@@ -23,10 +23,16 @@
 
 enum { NO_TRACE = -1 };
 
+/* A device by the number that a program has for it: in a session each has its own. */
+typedef struct op_device {
+    uint32_t process;
+    int64_t number;
+} op_device;
+
 /* What the host says of an op. */
 typedef struct host_op {
     uint64_t id;
-    int64_t device;
+    op_device device;
     int64_t trace; /* that it was captured in, or NO_TRACE */
     int64_t start;
     int64_t end;
@@ -36,7 +42,7 @@ typedef struct host_op {
 } host_op;
 
 typedef struct replay {
-    int64_t device;
+    op_device device;
     int64_t trace;
     int64_t time;
     uint32_t thread;
@@ -64,7 +70,7 @@ typedef struct ops_finder {
     sb_vector capturing;   /* replay, of which device and trace: BEGIN without END */
     source_op *source_ops; /* by source */
     uint64_t source_count; /* of those */
-    sb_intern runs;        /* device, id and how often before: the number of the op */
+    sb_intern runs;        /* process, device, id and how often before: the number of the op */
     sb_intern seen;        /* context and id: how often, in seen_counts */
     sb_vector seen_counts; /* uint64_t */
     sb_vector named;       /* named_zone, of one core */
@@ -95,10 +101,20 @@ static unsigned read_numbers(sb_slice text, int64_t numbers[], unsigned most) {
     return count;
 }
 
-static int64_t capture_of(const ops_finder *finder, int64_t device) {
+static op_device device_of(const ops_finder *finder, int64_t number, uint32_t thread) {
+    return (op_device){sb_trace_thread_at(finder->trace, thread)->process, number};
+}
+
+static int compare_devices(op_device left, op_device right) {
+    if (left.process != right.process)
+        return left.process < right.process ? -1 : 1;
+    return (left.number > right.number) - (left.number < right.number);
+}
+
+static int64_t capture_of(const ops_finder *finder, op_device device) {
     for (size_t i = finder->capturing.count; i-- > 0;) {
         const replay *capture = sb_vector_at(&finder->capturing, i);
-        if (capture->device == device)
+        if (compare_devices(capture->device, device) == 0)
             return capture->trace;
     }
     return NO_TRACE;
@@ -108,8 +124,11 @@ static void take_trace(ops_finder *finder, sb_slice text, const sb_message *mess
     int64_t numbers[2];
     if (read_numbers(text, numbers, 2) != 2)
         return;
-    const replay found = {numbers[0], numbers[1], message->time, message->thread,
-                          finder->replays.count};
+    const replay found = {.device = device_of(finder, numbers[0], message->thread),
+                          .trace = numbers[1],
+                          .time = message->time,
+                          .thread = message->thread,
+                          .order = finder->replays.count};
     if (sb_slice_contains(text, "_BEGIN")) {
         *(replay *)sb_vector_push(&finder->capturing) = found;
     } else if (sb_slice_contains(text, "_REPLAY")) {
@@ -117,8 +136,8 @@ static void take_trace(ops_finder *finder, sb_slice text, const sb_message *mess
     } else if (sb_slice_contains(text, "_END")) {
         for (size_t i = 0; i < finder->capturing.count; i++) {
             replay *capture = sb_vector_at(&finder->capturing, i);
-            if (capture->device == found.device)
-                capture->device = -1; /* none has this number */
+            if (compare_devices(capture->device, found.device) == 0)
+                capture->device.number = -1; /* none has this number */
         }
     }
 }
@@ -170,9 +189,10 @@ bool sb_trace_parse_op(sb_slice text, sb_op_message *message) {
 }
 
 static void take_op(ops_finder *finder, const sb_op_message *call, const sb_message *message) {
+    const op_device device = device_of(finder, (int64_t)call->device, message->thread);
     host_op op = {.id = call->id,
-                  .device = (int64_t)call->device,
-                  .trace = capture_of(finder, (int64_t)call->device),
+                  .device = device,
+                  .trace = capture_of(finder, device),
                   .thread = message->thread,
                   .name = sb_trace_string(finder->trace, call->name),
                   .order = finder->host_ops.count};
@@ -189,16 +209,18 @@ static int compare_keys(int64_t left, int64_t right, size_t left_order, size_t r
 static int compare_host_ops(const void *a, const void *b) {
     const host_op *left = a;
     const host_op *right = b;
-    if (left->device != right->device)
-        return left->device < right->device ? -1 : 1;
+    const int order = compare_devices(left->device, right->device);
+    if (order != 0)
+        return order;
     return compare_keys((int64_t)left->id, (int64_t)right->id, left->order, right->order);
 }
 
 static int compare_replays(const void *a, const void *b) {
     const replay *left = a;
     const replay *right = b;
-    if (left->device != right->device)
-        return left->device < right->device ? -1 : 1;
+    const int order = compare_devices(left->device, right->device);
+    if (order != 0)
+        return order;
     return compare_keys(left->trace, right->trace, left->order, right->order);
 }
 
@@ -270,7 +292,7 @@ static size_t first_not_before(const sb_vector *sorted, const void *wanted,
 }
 
 /* The op as the host called it for the n-th time; the last one if it was called less often. */
-static const host_op *find_host_op(const ops_finder *finder, int64_t device, uint64_t id,
+static const host_op *find_host_op(const ops_finder *finder, op_device device, uint64_t id,
                                    uint64_t n) {
     const host_op first = {.device = device, .id = id};
     const host_op last = {.device = device, .id = id, .order = SIZE_MAX};
@@ -281,19 +303,24 @@ static const host_op *find_host_op(const ops_finder *finder, int64_t device, uin
     return sb_vector_at(&finder->host_ops, n < end - begin ? begin + n : end - 1);
 }
 
-static const replay *find_replay(const ops_finder *finder, int64_t device, int64_t trace,
+static const replay *find_replay(const ops_finder *finder, op_device device, int64_t trace,
                                  uint64_t n) {
     const replay first = {.device = device, .trace = trace};
     const size_t begin = first_not_before(&finder->replays, &first, compare_replays);
     if (n >= finder->replays.count - begin)
         return NULL;
     const replay *found = sb_vector_at(&finder->replays, begin + n);
-    return found->device == device && found->trace == trace ? found : NULL;
+    const bool fits = compare_devices(found->device, device) == 0 && found->trace == trace;
+    return fits ? found : NULL;
 }
 
 /* A run that has not been seen on any core yet. */
-static void add_run(ops_finder *finder, uint32_t device, uint64_t id, uint64_t n) {
-    sb_op op = {.start = SB_NO_TIME, .end = SB_NO_TIME, .id = id, .program = id, .device = device};
+static void add_run(ops_finder *finder, op_device device, uint64_t id, uint64_t n) {
+    sb_op op = {.start = SB_NO_TIME,
+                .end = SB_NO_TIME,
+                .id = id,
+                .program = id,
+                .device = (uint32_t)device.number};
     const host_op *called = find_host_op(finder, device, id, n);
     if (called != NULL) {
         op.name = called->name;
@@ -310,8 +337,8 @@ static void add_run(ops_finder *finder, uint32_t device, uint64_t id, uint64_t n
 }
 
 /* The n-th run of an id. */
-static uint32_t run_of(ops_finder *finder, uint32_t device, uint64_t id, uint64_t n) {
-    const uint64_t run[] = {device, id, n};
+static uint32_t run_of(ops_finder *finder, op_device device, uint64_t id, uint64_t n) {
+    const uint64_t run[] = {device.process, (uint64_t)device.number, id, n};
     const uint32_t known = sb_intern_count(&finder->runs);
     const uint32_t op = sb_intern_add(&finder->runs, (sb_slice){(const char *)run, sizeof run});
     if (op == known)
@@ -320,7 +347,7 @@ static uint32_t run_of(ops_finder *finder, uint32_t device, uint64_t id, uint64_
 }
 
 /* The op that a core runs when it shows an id once more. */
-static uint32_t next_run(ops_finder *finder, uint32_t context, uint32_t device, uint64_t id) {
+static uint32_t next_run(ops_finder *finder, uint32_t context, op_device device, uint64_t id) {
     const uint64_t on_core[] = {context, id};
     const uint32_t place =
         sb_intern_add(&finder->seen, (sb_slice){(const char *)on_core, sizeof on_core});
@@ -393,8 +420,9 @@ static void add_kernels(ops_finder *finder, uint32_t number) {
 }
 
 /* A lane of an SM. */
-static void read_warps(ops_finder *finder, uint32_t device, uint32_t number) {
+static void read_warps(ops_finder *finder, uint32_t device_number, uint32_t number) {
     const sb_track *track = sb_trace_track(finder->trace, number);
+    const op_device device = device_of(finder, device_number, track->thread);
     const uint64_t count = sb_track_zone_count(track);
     for (uint64_t zone = 0; zone < count;) {
         const sb_zone_block block = sb_track_block(track, zone, count);
@@ -429,9 +457,11 @@ static void read_core(ops_finder *finder, uint32_t context, const uint32_t *lane
     if (finder->named.count == 0)
         return;
     qsort(finder->named.data, finder->named.count, sizeof(named_zone), compare_starts);
+    const op_device device =
+        device_of(finder, core.device, sb_trace_track(trace, lanes[0])->thread);
     for (size_t i = 0; i < finder->named.count; i++) {
         named_zone *zone = sb_vector_at(&finder->named, i);
-        zone->op = next_run(finder, context, core.device, finder->source_ops[zone->op].id);
+        zone->op = next_run(finder, context, device, finder->source_ops[zone->op].id);
     }
     for (size_t i = 0; i < count; i++)
         add_kernels(finder, lanes[i]);

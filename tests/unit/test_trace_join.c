@@ -130,6 +130,53 @@ static sb_slice frame_of(const sb_trace *trace, uint32_t stack, uint64_t *second
     return sb_trace_text(trace, part.name);
 }
 
+/* A program for a device: it calls op 7, and one core runs it. */
+static sb_trace *trace_with_op(const char *op, bool is_gpu) {
+    char text[64];
+    sb_trace *trace = sb_trace_create();
+    const uint32_t host = sb_trace_thread(trace, 1);
+    snprintf(text, sizeof text, "TT_DNN_DEVICE_OP: \"%s\", 99, 0, false, 7", op);
+    sb_trace_add_message(trace, &(sb_message){.time = 10,
+                                              .thread = host,
+                                              .text = sb_trace_string(trace, sb_slice_of(text))});
+    sb_trace_add_context(trace)->name = sb_trace_string(
+        trace, sb_slice_of(is_gpu ? "NVIDIA H200 0, SM 1" : "Device: 0, Core (1,1)"));
+    const uint32_t main_zone = sb_trace_add_source(
+        trace, &(sb_source){.name = sb_trace_string(trace, sb_slice_of("MAIN")),
+                            .function = sb_trace_string(trace, sb_slice_of("OP ID:7"))});
+    sb_track *lane = sb_trace_add_track(trace, SB_TRACK_LANE, sb_trace_thread(trace, 5), 0);
+    sb_track_add(lane, 20, 30, main_zone);
+    return trace;
+}
+
+/* Programs number their devices and ops each for itself. */
+static void ops_stay_those_of_their_programs(void **state) {
+    (void)state;
+    static const char *const ops[] = {"Matmul", "Softmax"};
+    for (unsigned is_gpu = 0; is_gpu < 2; is_gpu++) {
+        sb_trace *joined = sb_trace_create();
+        sb_trace_joint *joint = sb_trace_joint_create(joined);
+        for (size_t i = 0; i < 2; i++) {
+            sb_trace *one = trace_with_op(ops[i], is_gpu != 0);
+            sb_trace_join(joint, one, (int64_t)i * 1000, sb_slice_of("program"), i + 1);
+            sb_trace_free(one);
+        }
+        sb_trace_joint_finish(joint);
+        sb_trace_find_ops(joined);
+        assert_int_equal(sb_series_count(&joined->ops), 2);
+        for (uint32_t i = 0; i < 2; i++) {
+            const sb_op *op = sb_series_at(&joined->ops, i);
+            const sb_op_kernel *kernel = sb_series_at(&joined->op_kernels, i);
+            assert_true(sb_slice_is(sb_trace_text(joined, op->name), ops[i]));
+            assert_int_equal(op->start, 10 + i * 1000);
+            assert_int_equal(op->device, 0);
+            assert_int_equal(kernel->op, i);
+            assert_int_equal(kernel->track, i);
+        }
+        sb_trace_free(joined);
+    }
+}
+
 /* Two programs have something else at the same address, as programs do. */
 static void stacks_stay_those_of_their_programs(void **state) {
     (void)state;
@@ -160,6 +207,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_both_is_there),
         cmocka_unit_test(a_source_of_two_processes_is_one),
+        cmocka_unit_test(ops_stay_those_of_their_programs),
         cmocka_unit_test(stacks_stay_those_of_their_programs),
     };
     return RUN(tests);
