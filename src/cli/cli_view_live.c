@@ -26,7 +26,8 @@ typedef struct live {
     sb_trace *trace; /* NULL until the recording has begun */
     bool has_ended;
     sb_status status;
-    bool has_told_end; /* of the thread that shows */
+    bool has_told_start; /* these two: of the thread that shows */
+    bool has_told_end;
 } live;
 
 /* ---- recording ---- */
@@ -86,6 +87,11 @@ static bool look(void *context, sb_trace **trace) {
     *trace = recording->trace;
     const bool has_ended = recording->has_ended;
     pthread_mutex_unlock(&recording->lock);
+    if (*trace != NULL && !recording->has_told_start) {
+        const sb_slice program = (*trace)->info.program;
+        recording->has_told_start = true;
+        sb_log(SB_LOG_NOTE, "recording %.*s", (int)program.size, program.data);
+    }
     return has_ended;
 }
 
@@ -97,8 +103,8 @@ static const char *tell_end(void *context) {
         sb_log(SB_LOG_ERROR, "%s", recording->error.message);
         return recording->error.message;
     }
-    sb_log(SB_LOG_NOTE, "the recording has ended and is in %s; Ctrl-C ends the viewer",
-           recording->options.output);
+    sb_log(SB_LOG_NOTE, "the recording has ended and is in %s%s", recording->options.output,
+           recording->stop != 0 ? "" : "; Ctrl-C ends the viewer");
     return recording->report.ending_text[0] == '\0' ? NULL : recording->report.ending_text;
 }
 
@@ -144,6 +150,8 @@ sb_status cli_view_live(const cli_view_arguments *arguments, const char *address
         *error = recording.error;
         status = recording.status;
     }
+    if (status == SB_OK && recording.trace != NULL && !recording.has_told_end)
+        tell_end(&recording);
     if (cli_recording_is_partial(&recording.report))
         *exit_code = SB_EXIT_PARTIAL;
     sb_trace_free(recording.trace);

@@ -631,3 +631,17 @@ test("a server that goes away is noticed", async () => {
   assert.ok((await zones(left)).length > 0, "what was loaded stays");
   await left.close();
 });
+  assert.match(errors, /note: recording \S/);
+test("an interrupted recording says where it is", async () => {
+  const port = await freePort();
+  const output = join(SCRATCH, "interrupted.tracy");
+  for (const path of [output, `${output}.journal`]) rmSync(path, { force: true });
+  const options = ["--port", String(port), "--zones", "10000000", "--rate", "20000", "--once"];
+  const program = spawn(STREAMER, options, { stdio: ["ignore", "pipe", "ignore"] });
+  await new Promise((resolve) => program.stdout.once("data", resolve));
+  const live = await serve("--live", `127.0.0.1:${port}`, "--output", output);
+  const { errors } = await live.stop();
+  program.kill();
+  assert.match(errors, /note: the recording has ended and is in \S+interrupted\.tracy$/m);
+});
+
