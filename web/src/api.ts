@@ -63,6 +63,8 @@ export interface Info extends News {
   runs: number;
   ops: boolean;
   transfers: boolean;
+  /** Of a page without a server that holds a stretch of the trace only: which, and its zones. */
+  part?: Range & { zones: number };
 }
 
 export interface Track {

@@ -1,6 +1,7 @@
 // The page: bar, overview, timeline, details, panels.
 
 import { useEffect } from "preact/hooks";
+import type { Info } from "./api";
 import { Bookmarks } from "./bookmarks";
 import { Details } from "./details";
 import { Dialog } from "./dialog";
@@ -72,6 +73,13 @@ function ThemeButton() {
   );
 }
 
+/** How long the trace is and how much is in it; of a page with a stretch of it, which stretch. */
+function extentOf({ end, zones, deviceZones, part }: Info): string {
+  if (!part) return `${formatTime(end)} · ${countOf(zones + deviceZones, "zone")}`;
+  const stretch = `${formatTime(part.from)} to ${formatTime(part.to)} of ${formatTime(end)}`;
+  return `${stretch} · ${countOf(part.zones, "zone")}`;
+}
+
 function Bar() {
   const info = useStore((state) => state.info);
   const measuring = useStore((state) => state.measuring);
@@ -93,11 +101,7 @@ function Bar() {
           <strong>{info.program || info.name}</strong>
           <span class="dim">
             {info.program && info.program !== info.name ? `${info.name} · ` : ""}
-            {info.tracks > 0
-              ? `${formatTime(info.end)} · ${countOf(info.zones + info.deviceZones, "zone")}`
-              : info.ops
-                ? "an ops report"
-                : "no zones"}
+            {info.tracks > 0 ? extentOf(info) : info.ops ? "an ops report" : "no zones"}
           </span>
         </span>
       )}

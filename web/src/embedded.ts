@@ -107,7 +107,12 @@ export class EmbeddedSource implements DataSource {
   }
 
   async info(): Promise<Info> {
-    return { ...this.data.info, live: false };
+    const { info, from, to } = this.data;
+    const whole = { ...info, live: false };
+    if (from <= 0 && to >= info.end) return whole;
+    let zones = 0;
+    for (const spans of this.spans.values()) zones += spans.length;
+    return { ...whole, part: { from, to, zones } };
   }
   async tracks(filter: string): Promise<Tracks> {
     const part = filter.toLowerCase();
@@ -384,8 +389,17 @@ export class EmbeddedSource implements DataSource {
     );
     return { messages: found.slice(0, count), matched: found.length };
   }
-  async flags(range: Range): Promise<Message[]> {
-    return (await this.messages({ range, filter: "", severity: 0 }, Infinity)).messages;
+  /** As the server does it: those that fall on one pixel are the first of them. */
+  async flags(range: Range, width: number): Promise<Message[]> {
+    const { messages } = await this.messages({ range, filter: "", severity: 0 }, Infinity);
+    const grain = (range.to - range.from) / width;
+    const flags: Message[] = [];
+    for (const message of messages) {
+      const last = flags[flags.length - 1];
+      if (last && message.time < last.time + grain) last.count = (last.count ?? 1) + 1;
+      else flags.push({ ...message });
+    }
+    return flags;
   }
   async plots(): Promise<Plot[]> {
     return this.data.plots.plots;
@@ -424,8 +438,10 @@ export class EmbeddedSource implements DataSource {
   }
 
   async runs(row: number | null): Promise<{ runs: Run[]; total: number }> {
-    const { runs, total } = this.data.runs;
-    return { runs: row === null ? runs : runs.filter((run) => run.row === row), total };
+    const { from, to } = this.data;
+    const held = this.data.runs.runs.filter((run) => run.to > from && run.from < to);
+    const runs = row === null ? held : held.filter((run) => run.row === row);
+    return { runs, total: held.length };
   }
   /** The outermost zones on the device of the run while it was. */
   async run(op: number): Promise<RunDetails> {

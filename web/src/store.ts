@@ -293,10 +293,11 @@ export function showAround(from: number, to: number): void {
   showRange(from - length * 0.75, to + length * 0.75);
 }
 
-/** All of the trace, with a little room at both ends. */
+/** All of the trace, or of what the page has of it, with a little room at both ends. */
 export function wholeView(): Range {
-  const end = traceEnd();
-  return { from: -end * 0.01, to: end * 1.01 };
+  const { from, to } = state.info?.part ?? { from: 0, to: traceEnd() };
+  const room = (to - from) * 0.01;
+  return { from: from - room, to: to + room };
 }
 
 export function placeAll(): void {

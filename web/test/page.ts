@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Page } from "playwright-core";
 import type { Drawn } from "../src/draw";
 import { formatCount, formatStamp, formatTime } from "../src/format";
 import {
@@ -590,6 +591,41 @@ test("a page without a server answers the same", async () => {
   await alone.close();
 });
 
+test("a page of a stretch shows that stretch, and says which it is", async () => {
+  const path = join(SCRATCH, "stretch.html");
+  run(STROBE, "view", trace, "--static", path, "--from", "5ms", "--to", "10ms");
+  const alone = await openPage(browser, `file://${path}`);
+  const { view, info } = await state(alone);
+  assert.ok(view.from > 4.9e6 && view.from < 5e6, `begins at ${view.from}`);
+  assert.ok(view.to > 10e6 && view.to < 10.1e6, `ends at ${view.to}`);
+  const all = info!.zones + info!.deviceZones;
+  assert.ok(info!.part!.zones > 0 && info!.part!.zones < all);
+  const title = (await alone.locator(".bar .title").textContent()) ?? "";
+  assert.match(title, /5\.000 ms to 10\.000 ms of .* ms · [\d,]+ zones$/);
+  // Moved away, it comes back to what it has.
+  await alone.keyboard.press("w");
+  await alone.keyboard.press("0");
+  assert.deepEqual((await state(alone)).view, view);
+  await alone.close();
+});
+
+test("a page without a server draws messages as one with a server does", async () => {
+  const path = join(SCRATCH, "flags.html");
+  run(STROBE, "view", trace, "--static", path);
+  const alone = await openPage(browser, `file://${path}`);
+  await reset();
+  const flags = (one: Page) =>
+    one.evaluate(() =>
+      (window.strobeTest.flags() as { message: { time: number; count?: number } }[]).map(
+        ({ message }) => [message.time, message.count ?? 1],
+      ),
+    );
+  const own = await flags(alone);
+  assert.ok(own.length > 0);
+  assert.deepEqual(own, await flags(page));
+  await alone.close();
+});
+
 test("a running program grows on the page", async () => {
   const port = await freePort();
   const output = join(SCRATCH, "live.tracy");
@@ -618,20 +654,10 @@ test("a running program grows on the page", async () => {
   await growing.close();
   const { code, errors } = await live.stop();
   assert.equal(code, 0, errors);
+  assert.match(errors, /note: recording \S/);
   assert.match(run(STROBE, "info", output), /zones +120,000/);
 });
 
-test("a server that goes away is noticed", async () => {
-  const short = await serve(trace);
-  const left = await browser.newPage();
-  await left.goto(short.link);
-  await settle(left);
-  await short.stop();
-  await left.locator(".badge.lost").waitFor({ timeout: 20000 });
-  assert.ok((await zones(left)).length > 0, "what was loaded stays");
-  await left.close();
-});
-  assert.match(errors, /note: recording \S/);
 test("an interrupted recording says where it is", async () => {
   const port = await freePort();
   const output = join(SCRATCH, "interrupted.tracy");
@@ -645,3 +671,13 @@ test("an interrupted recording says where it is", async () => {
   assert.match(errors, /note: the recording has ended and is in \S+interrupted\.tracy$/m);
 });
 
+test("a server that goes away is noticed", async () => {
+  const short = await serve(trace);
+  const left = await browser.newPage();
+  await left.goto(short.link);
+  await settle(left);
+  await short.stop();
+  await left.locator(".badge.lost").waitFor({ timeout: 20000 });
+  assert.ok((await zones(left)).length > 0, "what was loaded stays");
+  await left.close();
+});
