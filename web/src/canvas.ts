@@ -318,21 +318,24 @@ export class TimelineCanvas {
     return nearest;
   }
 
-  /** The edge of a zone near the pointer in the row it is on, else the time it is at. */
+  /** The edge of a zone near the pointer in the row it is on, else a message, else its time. */
   private snapped(x: number, y: number): number {
+    const { view } = getState();
     let best = SNAP;
     let time = this.timeAt(x);
+    const offer = (edge: number) => {
+      const distance = Math.abs(((edge - view.from) / (view.to - view.from)) * this.width - x);
+      if (distance >= best) return;
+      best = distance;
+      time = edge;
+    };
     for (const drawn of this.picture.zones) {
       if (y < drawn.y - 1 || y > drawn.y + drawn.height + 1) continue;
-      for (const edge of [drawn.start, drawn.end]) {
-        const { view } = getState();
-        const distance = Math.abs(((edge - view.from) / (view.to - view.from)) * this.width - x);
-        if (distance < best) {
-          best = distance;
-          time = edge;
-        }
-      }
+      offer(drawn.start);
+      offer(drawn.end);
     }
+    // What one points at goes before what is above it.
+    if (best === SNAP) for (const { message } of this.picture.flags) offer(message.time);
     return time;
   }
 
@@ -403,7 +406,7 @@ export class TimelineCanvas {
     } else if (state.measuring) {
       this.drag = { kind: "measure", from: this.snapped(x, y), moved: false };
     } else if (event.shiftKey || y < RULER) {
-      this.drag = { kind: "range", from: this.timeAt(x), moved: false };
+      this.drag = { kind: "range", from: this.snapped(x, y), moved: false };
     } else {
       this.drag = { kind: "pan", x, y, state, moved: false };
     }
@@ -445,7 +448,7 @@ export class TimelineCanvas {
   }
 
   private stretch(drag: Drag & { kind: "range" | "measure" }, x: number, y: number): void {
-    const to = drag.kind === "measure" ? this.snapped(x, y) : this.timeAt(x);
+    const to = this.snapped(x, y);
     drag.moved = true;
     this.onHover(null);
     const stretched = { from: Math.min(drag.from, to), to: Math.max(drag.from, to) };

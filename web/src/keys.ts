@@ -148,7 +148,7 @@ export const HANDS: [string, string][] = [
   ["Ctrl + wheel, pinch", "zoom at the pointer"],
   ["Wheel", "scroll the tracks; on the ruler: zoom"],
   ["Shift + wheel", "move in time"],
-  ["Shift + drag, drag on the ruler", "select a range"],
+  ["Shift + drag, drag on the ruler", "select a range, from message to message or edge to edge"],
   ["Click", "select a zone"],
   ["Double-click", "zoom to a zone"],
   ["1 … 7", "the tabs below"],

@@ -373,3 +373,20 @@ test("a server that is gone is left in peace, and asked again when it is back", 
   await left.close();
   await again.stop();
 });
+
+test("a range that is drawn from message to message is exactly between them", async () => {
+  await reset();
+  const flags = await page.evaluate(
+    () => window.strobeTest.flags() as { message: { time: number }; x: number }[],
+  );
+  const [first, last] = [flags[0]!, flags.at(-1)!];
+  const box = await canvasBox(page);
+  await page.mouse.move(box.x + first.x + 0.6, box.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(box.x + (first.x + last.x) / 2, box.y + 8);
+  await page.mouse.move(box.x + last.x - 0.6, box.y + 8);
+  await page.mouse.up();
+  const { range } = await state(page);
+  assert.deepEqual(range, { from: first.message.time, to: last.message.time });
+  await page.evaluate(() => window.strobeTest.change({ range: null }));
+});
