@@ -413,7 +413,10 @@ export class ServerSource implements DataSource {
   }
 
   private async ask(path: string, parameters: Parameters): Promise<Response> {
-    const response = await fetch(this.address(path, parameters));
+    // Why nothing came is a browser's own wording, and different in each.
+    const response = await fetch(this.address(path, parameters)).catch(() => {
+      throw new Error("the server does not answer");
+    });
     if (response.ok) return response;
     const answer = (await response.json().catch(() => ({}))) as { error?: string };
     throw new Refusal(answer.error ?? `the server answered ${response.status}`);

@@ -141,8 +141,8 @@ export function FlamePanel() {
         <Notice error={answer.error} isLoading={answer.isLoading} />
         <span class="dim">Click to look inside, double-click to find the zone</span>
       </div>
-      {nodes.length === 0 && !answer.isLoading && (
-        <div class="empty-table">No zones here. Widen the selection.</div>
+      {answer.data && nodes.length === 0 && !answer.isLoading && (
+        <div class="empty-table">No zones here.{range ? " Widen the selection." : ""}</div>
       )}
       <div class="flame-row">
         <div class="flame">

@@ -110,7 +110,7 @@ export function MessagesPanel() {
         sort={sort}
         onSort={(messageSort) => setState({ messageSort })}
         onSelect={(message) => showTime(message.time)}
-        empty={answer.isLoading ? "" : "No messages here."}
+        empty={answer.isLoading || !answer.data ? "" : "No messages here."}
       />
     </div>
   );

@@ -281,7 +281,7 @@ function Runs() {
         part={(run) => (run.to - run.from) / most}
         selected={chosen?.op ?? null}
         onSelect={(run) => void showRun(data, run.op)}
-        empty="No op is called like this."
+        empty={answer.data ? "No op is called like this." : ""}
       />
     </div>
   );
@@ -304,6 +304,8 @@ export function OpsPanel() {
   );
   const columns = useMemo(() => chooseColumns(chosenColumns), [chosenColumns]);
   if (!info?.ops && (info?.runs ?? 0) > 0) return <Runs />;
+  if (!info?.ops && info?.live)
+    return <div class="empty-table">Which ops were run is told when the recording has ended.</div>;
   if (!info?.ops)
     return (
       <div class="empty-table">

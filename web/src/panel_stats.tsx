@@ -109,6 +109,8 @@ export function StatsPanel() {
     ],
     [sources, total],
   );
+  const remedies = [range && "widen the selection", filter && "clear the filter"].filter(Boolean);
+  const remedy = remedies.length > 0 ? ` You may ${remedies.join(" or ")}.` : "";
   return (
     <div class="panel-content">
       <div class="toolbar">
@@ -153,7 +155,7 @@ export function StatsPanel() {
         onSort={(statsSort) => setState({ statsSort })}
         part={(row) => (total > 0 ? row.self / total : 0)}
         onSelect={(row) => findSource(row.source)}
-        empty={answer.isLoading ? "" : "No zones here. Widen the selection, or clear the filter."}
+        empty={answer.isLoading || !answer.data ? "" : `No zones here.${remedy}`}
       />
     </div>
   );

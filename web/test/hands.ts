@@ -390,3 +390,23 @@ test("a range that is drawn from message to message is exactly between them", as
   assert.deepEqual(range, { from: first.message.time, to: last.message.time });
   await page.evaluate(() => window.strobeTest.change({ range: null }));
 });
+
+test("what was not loaded is not called empty", async () => {
+  const short = await serve(makeTrace("run"));
+  const left = await browser.newPage();
+  await left.goto(short.link);
+  await settle(left);
+  await short.stop();
+  await left.locator(".badge.lost").waitFor();
+  for (const [key, panel] of [
+    ["6", "flame graph"],
+    ["3", "messages"],
+  ] as const) {
+    await left.keyboard.press(key);
+    const error = left.locator(".panels .notice.error");
+    await error.waitFor();
+    assert.equal(await error.textContent(), "the server does not answer", panel);
+    assert.doesNotMatch(await left.locator(".panels").innerText(), /No (zones|messages)/, panel);
+  }
+  await left.close();
+});

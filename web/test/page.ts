@@ -641,6 +641,8 @@ test("a running program grows on the page", async () => {
   await growing.waitForFunction((zones) => window.strobeTest.state().info!.zones > zones, early);
   await growing.waitForFunction(() => window.strobeTest.zones().length > 0);
   assert.ok((await state(growing)).follow);
+  await growing.keyboard.press("4");
+  await growing.getByText("told when the recording has ended").waitFor();
   // Who looks at something is left to it.
   await growing.keyboard.down("w");
   await growing.waitForFunction(() => !window.strobeTest.state().follow);
