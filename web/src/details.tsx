@@ -11,7 +11,7 @@ import { trackLabel } from "./layout";
 import { Figures, jumpTo } from "./panel_find";
 import { findSource, SourceName } from "./panel_stats";
 import { runName, showRow, showRun, showRunOnDevice } from "./runs";
-import { deselect, getState, setState, showAround } from "./store";
+import { deselect, getState, setState, showAround, showTime } from "./store";
 import { clamp, Splitter, timelineCanvas } from "./timeline";
 
 function length(zone: Zone): number {
@@ -115,9 +115,12 @@ function Launch({ details }: { details: ZoneDetails }) {
       {issue.zone ? (
         <ZoneLink zone={issue.zone} whole={0} />
       ) : (
-        <p class="dim">
-          a command at <Stamp time={issue.time} />
-        </p>
+        <button class="zone-link" title="Go there" onClick={() => showTime(issue.time)}>
+          <span class="label-text">a command</span>
+          <span class="number">
+            <Stamp time={issue.time} />
+          </span>
+        </button>
       )}
       <p class="dim">{formatTime(details.zone.start - issue.time)} before it began</p>
     </section>

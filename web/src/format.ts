@@ -45,6 +45,14 @@ export function formatAxisTime(ns: number, step: number): string {
   return `${(ns / size).toFixed(Math.min(9, digits))} ${unit}`;
 }
 
+/** Times that differ are written so that one sees it, however little they differ. */
+export function formatApart(times: number[], format: (ns: number) => string): string[] {
+  const texts = times.map(format);
+  const span = times[times.length - 1]! - times[0]!;
+  if (span < 1 || new Set(texts).size === texts.length) return texts;
+  return times.map((time) => formatAxisTime(time, Math.max(1, span / 10)));
+}
+
 export function formatCount(count: number): string {
   return Math.round(count).toLocaleString("en-US");
 }

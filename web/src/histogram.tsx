@@ -1,6 +1,6 @@
 // Bars of how many calls took how long.
 
-import { formatCount, formatShortTime, formatTime } from "./format";
+import { formatApart, formatCount, formatShortTime, formatTime } from "./format";
 
 interface Props {
   edges: number[];
@@ -24,9 +24,12 @@ export function Histogram({ edges, counts, mark, isLogCount, height }: Props) {
   // Edges of a logarithmic scale are rounded: what lies beyond the last one is in the last bin.
   const behind = edges.findIndex((edge, i) => i > 0 && edge >= (mark ?? 0));
   const markBin = mark === undefined ? -1 : lastFilled(counts, behind < 0 ? counts.length : behind);
-  const labels = [0, Math.floor(edges.length / 2), edges.length - 1].map((i) =>
-    formatShortTime(edges[i] ?? 0),
+  const marks = [0, Math.floor(edges.length / 2), edges.length - 1];
+  const labels = formatApart(
+    marks.map((i) => edges[i] ?? 0),
+    formatShortTime,
   );
+  const bounds = (i: number) => formatApart([edges[i]!, edges[i + 1]!], formatTime).join(" to ");
   return (
     <figure class="histogram">
       <div class="bars" style={{ height: `${height}px` }}>
@@ -35,7 +38,7 @@ export function Histogram({ edges, counts, mark, isLogCount, height }: Props) {
             key={i}
             class={`histogram-bar ${i === markBin ? "marked" : ""}`}
             style={{ height: `${count > 0 ? Math.max(1.5, (level(count) / highest) * 100) : 0}%` }}
-            title={`${formatCount(count)} × ${formatTime(edges[i]!)} to ${formatTime(edges[i + 1]!)}`}
+            title={`${formatCount(count)} × ${bounds(i)}`}
           />
         ))}
       </div>

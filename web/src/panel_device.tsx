@@ -362,7 +362,8 @@ export function DevicePanel() {
               <p class="dim">
                 Colour and figure:{" "}
                 {(isGpu && MEASURE_TEXTS[measure].ofGpu) || MEASURE_TEXTS[measure].about}. Click{" "}
-                {isGpu ? "an SM for its warp slots" : "a core for its processors"}.
+                {isGpu ? "an SM for its warp slots" : "a core for its processors"}. One that ran no
+                zone in the whole recording is not on the map.
               </p>
             )}
             {memory.slice(0, 6).map((plot) => (

@@ -213,13 +213,13 @@ function Advice({ op }: { op: Op }) {
       <p class="dim">
         ID {op.id} · {op.input_0_memory ?? "no input"} · {op.math_fidelity ?? "no fidelity"}
       </p>
+      <Kernels row={op.id} />
       {(op.advice ?? []).length === 0 && <p class="dim">Nothing to suggest for this one.</p>}
       <ul>
         {(op.advice ?? []).map((sentence) => (
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <Kernels row={op.id} />
     </div>
   );
 }

@@ -18,7 +18,13 @@ export function findSource(source: number): void {
 function Place({ source }: { source: number }) {
   const sources = useStore((state) => state.sources);
   const [, file, line] = sources[source] ?? ["", "", 0];
-  return <span class="dim">{file ? `${file}:${line}` : "–"}</span>;
+  const place = file ? `${file}:${line}` : "–";
+  // Of a long path the end tells more than the beginning.
+  return (
+    <span class="dim place" title={place}>
+      <bdi>{place}</bdi>
+    </span>
+  );
 }
 
 export function SourceName({ source }: { source: number }) {

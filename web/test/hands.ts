@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Page, Route } from "playwright-core";
 import type { ZoneDetails } from "../src/api";
+import { formatApart, formatShortTime, formatTime } from "../src/format";
 import {
   browser,
   canvasBox,
@@ -409,4 +410,34 @@ test("what was not loaded is not called empty", async () => {
     assert.doesNotMatch(await left.locator(".panels").innerText(), /No (zones|messages)/, panel);
   }
   await left.close();
+});
+
+test("times that differ little are told apart", () => {
+  assert.deepEqual(formatApart([2673400, 2673500, 2673600], formatShortTime), [
+    "2.67340 ms",
+    "2.67350 ms",
+    "2.67360 ms",
+  ]);
+  assert.deepEqual(formatApart([2320, 35300, 68400], formatShortTime), [
+    "2.32 µs",
+    "35.3 µs",
+    "68.4 µs",
+  ]);
+  assert.deepEqual(formatApart([5000, 5000], formatTime), ["5.000 µs", "5.000 µs"]);
+});
+
+test("of a long path the end is seen", async () => {
+  await reset("#tab=stats");
+  const place = page.locator(".panels .place").first();
+  await place.waitFor();
+  const isSeen = await place.evaluate((element) => {
+    const text = element.firstElementChild!.firstChild as Text;
+    text.data = `/a/very/long/path/of/folders/that/has/no/room/here/${text.data}`;
+    const last = document.createRange();
+    last.setStart(text, text.length - 1);
+    last.setEnd(text, text.length);
+    const [glyph, cell] = [last.getBoundingClientRect(), element.getBoundingClientRect()];
+    return glyph.left >= cell.left && glyph.right <= cell.right + 1;
+  });
+  assert.ok(isSeen);
 });
