@@ -279,7 +279,9 @@ void view_put_source(sb_output *output, const sb_trace *trace, uint32_t number) 
     sb_put_json(output, sb_trace_source_name(trace, number));
     sb_put_char(output, ',');
     sb_put_json(output, sb_trace_text(trace, source->file));
-    sb_put_format(output, ",%u,%u]", source->line, source->colour);
+    sb_put_format(output, ",%u,%u,", source->line, source->colour);
+    sb_put_json(output, sb_trace_text(trace, source->function));
+    sb_put_char(output, ']');
 }
 
 sb_status view_answer_sources(view_call *call) {

@@ -90,7 +90,25 @@ export interface Tracks {
   total: number;
 }
 
-export type Source = [name: string, file: string, line: number, colour: number];
+export type Source = [name: string, file: string, line: number, colour: number, function: string];
+
+const namesakes = new WeakMap<Source[], Set<string>>();
+
+const placeOf = ([name, file, line]: Source) => `${name}\n${file}\n${line}`;
+
+/** What tells a source from others of the same name and place: its function, such as the op that
+ * the firmware ran for; empty where nothing has to. */
+export function distinctionOf(sources: Source[], number: number): string {
+  const source = sources[number];
+  if (!source) return "";
+  let shared = namesakes.get(sources);
+  if (!shared) {
+    const seen = new Set<string>();
+    shared = new Set(sources.map(placeOf).filter((place) => seen.size === seen.add(place).size));
+    namesakes.set(sources, shared);
+  }
+  return shared.has(placeOf(source)) ? source[4] : "";
+}
 
 export interface Zone {
   track: number;

@@ -1,6 +1,7 @@
 // Statistics per source, of the whole trace or of what is selected.
 
 import { useMemo } from "preact/hooks";
+import { distinctionOf } from "./api";
 import type { StatsRow } from "./api";
 import { sourceColour } from "./colours";
 import { Field, HostOrDevice, Notice } from "./controls";
@@ -30,10 +31,12 @@ function Place({ source }: { source: number }) {
 export function SourceName({ source }: { source: number }) {
   const theme = useTheme();
   const sources = useStore((state) => state.sources);
+  const distinction = distinctionOf(sources, source);
   return (
     <>
       <i class="swatch" style={{ background: sourceColour(theme, sources[source]) }} />
       {sources[source]?.[0] || "???"}
+      {distinction && <span class="dim"> {distinction}</span>}
     </>
   );
 }

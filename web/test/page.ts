@@ -425,6 +425,14 @@ test("the demo's report is shown with the figures of strobe perf and stats", asy
   for (const [processor, cost] of Object.entries<number>(about.overhead.costs?.zone_ns ?? {}))
     assert.ok(fact("Cost of a zone").includes(`${cost.toFixed(0)} ns on ${processor}`));
   assert.ok(fact("Rows").includes(`${about.completeness.complete} complete`));
+  // The firmware has one source for each op, all of one name and place.
+  const lanes = await openPage(browser, `${demo.link}#tab=stats&stats-of=device`);
+  await lanes.locator(".panels .table-row.clickable").first().waitFor();
+  const names = await lanes.locator(".panels .clickable [role=cell]:first-child").allTextContents();
+  const firmware = names.filter((name) => name.startsWith("BRISC-FW"));
+  assert.ok(firmware.length > 1, names.join());
+  assert.equal(new Set(firmware).size, firmware.length, firmware.join());
+  await lanes.close();
   await rows.first().click();
   await shown.locator(".ops-side button", { hasText: "kernels" }).click();
   await shown.waitForFunction(() => window.strobeTest.state().runZones.size > 0);
