@@ -271,6 +271,11 @@ typedef struct client_globals {
 
 extern client_globals client_global;
 
+/* A program that starts the client once more may add flags while others read them. */
+static inline bool client_has_flag(uint32_t flag) {
+    return (__atomic_load_n(&client_global.options.flags, __ATOMIC_RELAXED) & flag) != 0;
+}
+
 /* At the start: the environment's, and those of a program that starts the client itself. */
 void client_read_options(const sb_client_options *given);
 /*

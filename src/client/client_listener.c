@@ -28,10 +28,6 @@ typedef struct client_door {
     int64_t announced_ms;
 } client_door;
 
-static bool has_flag(uint32_t flag) {
-    return (client_global.options.flags & flag) != 0;
-}
-
 /* ---- listening ---- */
 
 static int listen_on(const struct sockaddr *address, socklen_t size, bool takes_both) {
@@ -66,16 +62,16 @@ static int listen_ipv6(uint16_t port, bool everywhere) {
 
 /* On all interfaces one socket takes both kinds; on the loopback there is one for each. */
 static bool open_port(client_door *door, uint16_t port) {
-    const bool everywhere = has_flag(SB_ALL_INTERFACES);
+    const bool everywhere = client_has_flag(SB_ALL_INTERFACES);
     int found = -1;
-    if (everywhere && !has_flag(SB_IPV4_ONLY))
+    if (everywhere && !client_has_flag(SB_IPV4_ONLY))
         found = listen_ipv6(port, true);
     if (found < 0)
         found = listen_ipv4(port, everywhere);
     if (found < 0)
         return false;
     door->listening[door->count++] = found;
-    if (!everywhere && !has_flag(SB_IPV4_ONLY)) {
+    if (!everywhere && !client_has_flag(SB_IPV4_ONLY)) {
         const int second = listen_ipv6(port, false);
         if (second >= 0)
             door->listening[door->count++] = second;
@@ -117,12 +113,12 @@ static void close_door(client_door *door) {
 static uint32_t announced_protocol(void) {
     if (client_global.options.protocol != 0)
         return client_global.options.protocol;
-    return has_flag(SB_TENSTORRENT) ? NEWEST_TENSTORRENT_PROTOCOL : NEWEST_PROTOCOL;
+    return client_has_flag(SB_TENSTORRENT) ? NEWEST_TENSTORRENT_PROTOCOL : NEWEST_PROTOCOL;
 }
 
 /* One datagram; `seconds` below zero: we are gone, or taken. */
 static void announce(client_door *door, int32_t seconds) {
-    if (has_flag(SB_NO_BROADCAST))
+    if (client_has_flag(SB_NO_BROADCAST))
         return;
     if (door->announcer < 0) {
         const int yes = 1;
@@ -136,7 +132,7 @@ static void announce(client_door *door, int32_t seconds) {
     const struct sockaddr_in to = {
         .sin_family = AF_INET,
         .sin_port = htons(SB_WIRE_PORT),
-        .sin_addr.s_addr = htonl(has_flag(SB_ALL_INTERFACES) ? everywhere : this_machine)};
+        .sin_addr.s_addr = htonl(client_has_flag(SB_ALL_INTERFACES) ? everywhere : this_machine)};
     sb_wire_announcement announcement = {.port = door->port,
                                          .protocol = announced_protocol(),
                                          .process_id = (uint64_t)getpid(),
@@ -180,7 +176,7 @@ static const sb_wire_protocol *greet(int descriptor, bool is_available) {
     if (!read_hello(descriptor, hello, sizeof hello) || !sb_wire_hello_decode(hello, &number))
         return NULL;
     const sb_wire_flavour flavour =
-        has_flag(SB_TENSTORRENT) ? SB_WIRE_TENSTORRENT : SB_WIRE_UPSTREAM;
+        client_has_flag(SB_TENSTORRENT) ? SB_WIRE_TENSTORRENT : SB_WIRE_UPSTREAM;
     const sb_wire_protocol *protocol = sb_wire_protocol_find(number, flavour);
     if (protocol == NULL)
         protocol = sb_wire_protocol_any(number);
@@ -198,7 +194,7 @@ static const sb_wire_protocol *greet(int descriptor, bool is_available) {
 /* A connection, or -1 when the client stops. */
 static int wait_for_reader(client_door *door) {
     for (;;) {
-        if (client_is_stopping() && !has_flag(SB_NO_EXIT))
+        if (client_is_stopping() && !client_has_flag(SB_NO_EXIT))
             return -1;
         const int64_t age = client_clock_ms() - door->announced_ms;
         if (age >= ANNOUNCE_EVERY_MS)
@@ -217,7 +213,7 @@ static int wait_for_reader(client_door *door) {
 }
 
 static void serve(client_door *door) {
-    const bool on_demand = has_flag(SB_ON_DEMAND);
+    const bool on_demand = client_has_flag(SB_ON_DEMAND);
     bool is_available = true;
     for (;;) {
         const int descriptor = wait_for_reader(door);

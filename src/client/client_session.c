@@ -352,7 +352,7 @@ static void wait_for_calibration(void) {
 }
 
 static bool send_welcome(client_session *session) {
-    const bool on_demand = (client_global.options.flags & SB_ON_DEMAND) != 0;
+    const bool on_demand = client_has_flag(SB_ON_DEMAND);
     wait_for_calibration();
     const sb_record_clock now = client_clock_pair();
     sb_wire_welcome welcome = {.timer_multiplier = (double)(now.ns - client_clock_started.ns) /
@@ -443,7 +443,7 @@ static bool begin_session(client_session *session, int descriptor,
 }
 
 client_ending client_run_session(int descriptor, const sb_wire_protocol *protocol) {
-    const bool on_demand = (client_global.options.flags & SB_ON_DEMAND) != 0;
+    const bool on_demand = client_has_flag(SB_ON_DEMAND);
     client_session *session = calloc(1, sizeof *session);
     bool has_ended = false;
     if (session != NULL && begin_session(session, descriptor, protocol)) {

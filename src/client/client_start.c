@@ -98,7 +98,7 @@ static bool start_sender(void) {
 static void handle_fork(void);
 
 static bool start(void) {
-    client_clock_start((client_global.options.flags & SB_MONOTONIC_CLOCK) == 0);
+    client_clock_start(!client_has_flag(SB_MONOTONIC_CLOCK));
     client_global.started_wall = (int64_t)time(NULL);
     client_pool_set_bound(client_global.options.memory);
     client_lane *lane = client_lane_take(); /* makes the shared ones */
@@ -110,7 +110,7 @@ static bool start(void) {
     handle_fork();
     if (client_global.options.out[0] != '\0' && !open_file())
         return false;
-    const bool on_demand = (client_global.options.flags & SB_ON_DEMAND) != 0;
+    const bool on_demand = client_has_flag(SB_ON_DEMAND);
     client_change_session(client_file_is_open() || !on_demand);
     __atomic_store_n(&client_global.is_connected, client_file_is_open(), __ATOMIC_RELEASE);
     return start_sender();
@@ -128,7 +128,8 @@ static void start_once(const sb_client_options *options) {
             client_change_session(false);
         set_phase(is_started ? RUNNING : STOPPED);
     } else if (options != NULL && options->size >= 8) {
-        client_global.options.flags |= options->flags & ~(uint32_t)SB_ON_DEMAND;
+        __atomic_fetch_or(&client_global.options.flags, options->flags & ~(uint32_t)SB_ON_DEMAND,
+                          __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&start_lock);
     client_is_inside = was_inside;
