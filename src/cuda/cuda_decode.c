@@ -387,14 +387,14 @@ void cuda_decode_abandon(const sb_cuda_record *records, cuda_chunk *chunk, uint3
         const sb_cuda_kind kind = kind_of(&records[slot]);
         if (kind == SB_CUDA_WARP)
             change_owner(records, slot, &event.owner, &names);
+        event.record = (uint64_t)number * SLOTS + slot;
+        event.place = place_of(&records[slot], names);
         if (is_zone(kind) && (chunk->begun & bit) == 0)
             tell_nowhere(chunk, slot, &event, sink, context);
         if ((chunk->begun & ~chunk->ended & bit) == 0)
             continue;
         event.kind = CUDA_END;
         event.begin = told_begin(chunk, slot, time);
-        event.record = (uint64_t)number * SLOTS + slot;
-        event.place = place_of(&records[slot], names);
         event.is_main = kind == SB_CUDA_MAIN;
         chunk->ended |= bit;
         sink(context, &event);
