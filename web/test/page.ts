@@ -678,7 +678,7 @@ test("an interrupted recording says where it is", async () => {
   const live = await serve("--live", `127.0.0.1:${port}`, "--output", output);
   const { errors } = await live.stop();
   program.kill();
-  assert.match(errors, /note: the recording has ended and is in \S+interrupted\.tracy$/m);
+  assert.match(errors, /note: the recording has ended and is in .+interrupted\.tracy$/m);
 });
 
 test("a server that goes away is noticed", async () => {
