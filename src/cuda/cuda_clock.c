@@ -12,6 +12,8 @@
 
 /* No clock goes that far in a window; whoever says so has no clock. */
 #define CYCLES_MOST 1e15
+/* The global timer may count from 1970 on: this is in the year 2116. */
+#define TIMER_MOST (INT64_MAX / 2)
 
 bool cuda_fit_open(cuda_clock_fit *fit, uint32_t sm_count, double nominal_ns) {
     *fit = (cuda_clock_fit){.sm_count = sm_count, .nominal = nominal_ns};
@@ -234,11 +236,11 @@ bool cuda_fit_convert(const cuda_clock_fit *fit, uint32_t sm, uint64_t clock, in
     if (!line->is_known)
         return false;
     const double ns = line->timer + (double)(int64_t)(clock - line->clock) * line->rate;
-    /* Hostile clocks lie further away than any number can say. */
+    /* Hostile clocks lie further away than any number can say, or so far that sums do not fit. */
     if (!(fabs(ns) < 9e18))
         return false;
     *timer = (int64_t)((is_now ? fit->origin : fit->last_origin) + (uint64_t)(int64_t)llround(ns));
-    return true;
+    return *timer > -TIMER_MOST && *timer < TIMER_MOST;
 }
 
 /* ---- timer to host ---- */
