@@ -455,7 +455,10 @@ test("a file of transfers that is too large is passed over, and said to be", asy
 test("a session with flaws shows what it can, and says so", async () => {
   const folder = join(SCRATCH, "flawed");
   const elsewhere = join(SCRATCH, "elsewhere");
-  for (const path of [folder, elsewhere]) mkdirSync(path, { recursive: true });
+  for (const path of [folder, elsewhere]) {
+    rmSync(path, { recursive: true, force: true }); // a run before has left pipes here
+    mkdirSync(path);
+  }
   const member = (name: string, zero_tick: bigint) => {
     const file = join(elsewhere, name);
     copyFileSync(trace, file);
