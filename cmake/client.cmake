@@ -36,7 +36,7 @@ foreach(module client record wire)
 endforeach()
 list(FILTER static_sources EXCLUDE REGEX "/(wire_journal|record_file)\\.c$")
 add_library(strobe_static STATIC ${static_sources} src/base/map.c src/base/slice.c
-  src/base/status.c)
+  src/base/status.c src/base/thread.c)
 set_target_properties(strobe_static PROPERTIES OUTPUT_NAME strobe EXPORT_NAME client_static
   INTERPROCEDURAL_OPTIMIZATION OFF)
 target_compile_definitions(strobe_static PRIVATE _GNU_SOURCE STROBE_ENABLE STROBE_MANUAL_LIFETIME)

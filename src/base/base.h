@@ -22,6 +22,7 @@
  *   style.h     colours, and whether to use them (sb_style)
  *   table.h     tables of text (sb_table)
  *   parallel.h  work split over threads
+ *   thread.h    threads in other people's processes
  *   process.h   other programs, run for what they print
  *   log.h       messages to the person at the terminal
  *
@@ -50,6 +51,7 @@
 #include "base/status.h"
 #include "base/style.h"
 #include "base/table.h"
+#include "base/thread.h"
 #include "base/unicode.h"
 
 #endif

@@ -2,7 +2,6 @@
 #include "client/client.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,17 +83,6 @@ uint32_t client_change_session(bool records) {
     return session;
 }
 
-static bool start_sender(void) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    /* The program's signals are the program's: the sender takes none. */
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    const int failed = pthread_create(&client_global.sender, NULL, client_sender_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed == 0;
-}
-
 static void handle_fork(void);
 
 static bool start(void) {
@@ -113,7 +101,7 @@ static bool start(void) {
     const bool on_demand = client_has_flag(SB_ON_DEMAND);
     client_change_session(client_file_is_open() || !on_demand);
     __atomic_store_n(&client_global.is_connected, client_file_is_open(), __ATOMIC_RELEASE);
-    return start_sender();
+    return sb_thread_start(&client_global.sender, client_sender_main, NULL);
 }
 
 static void start_once(const sb_client_options *options) {
