@@ -9,12 +9,14 @@
  *   intern.h    hash map from text to a small number (sb_intern)
  *   idmap.h     hash map from a 64-bit id to a small number (sb_idmap)
  *   map.h       hash map from number to number, for code in other people's processes (sb_map)
+ *   key.h       content as a name, for what is found again by it (sb_key)
  *   number.h    numbers to text and back, exactly
  *   unicode.h   UTF-8: checking, cleaning, width on a terminal
  *   file.h      input files, mapped (sb_file)
  *   output.h    buffered output to a descriptor, to memory, or to a file that appears whole
  *               (sb_output)
  *   folder.h    folders and paths
+ *   kept.h      files of a cache folder, for code in other people's processes
  *   clock.h     clocks
  *   socket.h    connections and datagrams, with a limit on every wait
  *   csv.h       reading comma-separated values without copying (sb_csv)
@@ -39,6 +41,8 @@
 #include "base/idmap.h"
 #include "base/intern.h"
 #include "base/json.h"
+#include "base/kept.h"
+#include "base/key.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/memory.h"

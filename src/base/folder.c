@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +15,9 @@ bool sb_folder_is(const char *path) {
 }
 
 sb_status sb_folder_make(const char *path, sb_error *error) {
-    char *part = sb_alloc(strlen(path) + 1);
+    char part[PATH_MAX];
+    if (strlen(path) >= sizeof part)
+        SB_FAIL(error, SB_ERR_LIMIT, "%.100s...: the path is too long", path);
     for (const char *end = path; *end != '\0'; end++) {
         if (*end != '/' || end == path)
             continue;
@@ -22,7 +25,6 @@ sb_status sb_folder_make(const char *path, sb_error *error) {
         part[end - path] = '\0';
         mkdir(part, 0777); /* what cannot be made shows below */
     }
-    free(part);
     if (mkdir(path, 0777) == 0)
         return SB_OK;
     const int reason = errno;
@@ -33,7 +35,7 @@ sb_status sb_folder_make(const char *path, sb_error *error) {
 
 void sb_folder_visit(const char *folder, const char *prefix, const char *suffix,
                      sb_folder_visitor visitor, void *context) {
-    sb_arena paths = {0};
+    char path[PATH_MAX];
     DIR *directory = opendir(folder);
     if (directory == NULL)
         return;
@@ -43,12 +45,11 @@ void sb_folder_visit(const char *folder, const char *prefix, const char *suffix,
         const sb_slice name = sb_slice_of(entry->d_name);
         if (!sb_slice_starts_with(name, prefix) || !sb_slice_ends_with(name, suffix))
             continue;
-        const char *path = sb_arena_format(&paths, "%s/%s", folder, entry->d_name).data;
-        if (stat(path, &status) == 0)
+        const int size = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (size < (int)sizeof path && stat(path, &status) == 0)
             visitor(context, path, &status);
     }
     closedir(directory);
-    sb_arena_free(&paths);
 }
 
 bool sb_time_is_later(struct timespec a, struct timespec b) {
@@ -92,17 +93,31 @@ static const char *set_variable(const char *name) {
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-sb_status sb_folder_cache(sb_arena *arena, const char *name, const char **path, sb_error *error) {
-    const char *own = set_variable("STROBE_CACHE");
-    const char *common = set_variable("XDG_CACHE_HOME");
-    const char *home = set_variable("HOME");
-    if (own != NULL)
-        *path = sb_arena_format(arena, "%s/%s", own, name).data;
-    else if (common != NULL)
-        *path = sb_arena_format(arena, "%s/strobe/%s", common, name).data;
-    else if (home != NULL)
-        *path = sb_arena_format(arena, "%s/.cache/strobe/%s", home, name).data;
-    else
+/* Where caches are: a folder, and a part of its path that follows. */
+static const char *find_caches(const char **below) {
+    static const char *const variables[] = {"STROBE_CACHE", "XDG_CACHE_HOME", "HOME"};
+    static const char *const parts[] = {"", "/strobe", "/.cache/strobe"};
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && found == NULL; i++) {
+        found = set_variable(variables[i]);
+        *below = parts[i];
+    }
+    return found;
+}
+
+sb_status sb_folder_cache_into(const char *name, char path[PATH_MAX], sb_error *error) {
+    const char *below = "";
+    const char *caches = find_caches(&below);
+    if (caches == NULL)
         SB_FAIL(error, SB_ERR_NOT_FOUND, "there is no cache folder: set STROBE_CACHE, or HOME");
-    return sb_folder_make(*path, error);
+    if (snprintf(path, PATH_MAX, "%s%s/%s", caches, below, name) >= PATH_MAX)
+        SB_FAIL(error, SB_ERR_LIMIT, "%.100s...: the path is too long", path);
+    return sb_folder_make(path, error);
+}
+
+sb_status sb_folder_cache(sb_arena *arena, const char *name, const char **path, sb_error *error) {
+    char made[PATH_MAX];
+    SB_TRY(sb_folder_cache_into(name, made, error));
+    *path = sb_arena_format(arena, "%s", made).data;
+    return SB_OK;
 }

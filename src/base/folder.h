@@ -1,9 +1,13 @@
 /*
  * Folders.
+ *
+ * What does not take an arena takes no memory of memory.h, so that code in somebody else's process
+ * may use it.
  */
 #ifndef SB_BASE_FOLDER_H
 #define SB_BASE_FOLDER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -32,5 +36,6 @@ const char *sb_path_absolute(sb_arena *arena, const char *path);
  * in ~/.cache/strobe. It is made if it is not there.
  */
 sb_status sb_folder_cache(sb_arena *arena, const char *name, const char **path, sb_error *error);
+sb_status sb_folder_cache_into(const char *name, char path[PATH_MAX], sb_error *error);
 
 #endif

@@ -63,20 +63,28 @@ void sb_output_remove_unfinished(void) {
     }
 }
 
-/* Makes a new file in the folder of goal; -1 with errno set if there can be none. */
-static int open_temporary(const char *goal, mode_t mode, char **path) {
+int sb_output_open_beside(const char *goal, mode_t mode, char *path, size_t size) {
     enum { ATTEMPTS = 100 };
     const char *slash = strrchr(goal, '/');
     const int folder_size = slash != NULL ? (int)(slash - goal) + 1 : 0;
-    const size_t size = (size_t)folder_size + 64;
     int descriptor = -1;
-    *path = sb_alloc(size);
     for (int i = 0; i < ATTEMPTS; i++) {
-        snprintf(*path, size, "%.*s" SB_UNFINISHED "%ld.%d", folder_size, goal, (long)getpid(), i);
-        descriptor = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        const int length = snprintf(path, size, "%.*s" SB_UNFINISHED "%ld.%d", folder_size, goal,
+                                    (long)getpid(), i);
+        errno = ENAMETOOLONG;
+        if ((size_t)length >= size)
+            break;
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (descriptor >= 0 || errno != EEXIST)
             break;
     }
+    return descriptor;
+}
+
+static int open_temporary(const char *goal, mode_t mode, char **path) {
+    const size_t size = strlen(goal) + SB_UNFINISHED_MORE;
+    *path = sb_alloc(size);
+    const int descriptor = sb_output_open_beside(goal, mode, *path, size);
     if (descriptor >= 0)
         note_unfinished(NULL, *path);
     return descriptor;

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "base/slice.h"
 #include "base/status.h"
@@ -53,6 +54,13 @@ sb_status sb_output_to_file(sb_output *output, const char *path, sb_error *error
 sb_status sb_output_to_cache(sb_output *output, const char *path, sb_error *error);
 /* How the temporary names begin; the number of the process follows. */
 #define SB_UNFINISHED ".strobe-unfinished."
+/* What is beside a goal under such a name has a path that is longer by less than this. */
+#define SB_UNFINISHED_MORE 64
+/*
+ * Makes a new file beside goal under a temporary name; the path has room for size bytes. Returns a
+ * descriptor, or -1 with errno set. It takes no memory.
+ */
+int sb_output_open_beside(const char *goal, mode_t mode, char *path, size_t size);
 
 /* Calls the watcher each time that bytes have been written, which is once for many small pieces. */
 void sb_output_watch(sb_output *output, sb_output_watcher watcher, void *context);

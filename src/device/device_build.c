@@ -13,8 +13,6 @@
 
 #include <strobe/kernel_layout.h>
 
-#include "device/device_cache.h"
-
 extern char **environ;
 
 #define DEFAULT_COMPILER "riscv64-unknown-elf-gcc"
@@ -177,7 +175,7 @@ static const char *find_program(sb_arena *arena, sb_slice folders, const char *n
  * Which compiler it is, by its file: asking it for its version would take longer than finding out
  * that nothing has to be built. One that is not found is told when it is started.
  */
-static void hash_compiler(device_key *key, sb_arena *arena) {
+static void hash_compiler(sb_key *key, sb_arena *arena) {
     const char *name = compiler();
     const char *path = getenv("PATH");
     const char *candidate = name;
@@ -187,31 +185,31 @@ static void hash_compiler(device_key *key, sb_arena *arena) {
     if (candidate == NULL || stat(candidate, &facts) != 0)
         return;
     const int64_t identity[] = {facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
-    device_key_add(key, sb_slice_of(candidate));
-    device_key_add(key, (sb_slice){(const char *)identity, sizeof identity});
+    sb_key_add(key, sb_slice_of(candidate));
+    sb_key_add(key, (sb_slice){(const char *)identity, sizeof identity});
 }
 
-static sb_status hash_file(device_key *key, const char *path, sb_error *error) {
+static sb_status hash_file(sb_key *key, const char *path, sb_error *error) {
     sb_file file;
     SB_TRY(sb_file_open(&file, path, error));
-    device_key_add(key, file.text);
+    sb_key_add(key, file.text);
     sb_file_close(&file);
     return SB_OK;
 }
 
-static sb_status make_key(build *self, char text[DEVICE_KEY_TEXT], sb_error *error) {
-    device_key key = {{0, 1}};
+static sb_status make_key(build *self, char text[SB_KEY_TEXT], sb_error *error) {
+    sb_key key = {{0, 1}};
     hash_compiler(&key, &self->arena);
     for (size_t i = 0; i < self->argument_count; i++)
-        device_key_add(&key, sb_slice_of(self->arguments[i]));
-    device_key_add(&key, sb_slice_of(self->job->name));
+        sb_key_add(&key, sb_slice_of(self->arguments[i]));
+    sb_key_add(&key, sb_slice_of(self->job->name));
     if (self->job->path != NULL) {
-        device_key_add(&key, sb_slice_of(self->job->path));
+        sb_key_add(&key, sb_slice_of(self->job->path));
         SB_TRY(hash_file(&key, self->job->path, error));
     } else {
-        device_key_add(&key, self->job->source);
+        sb_key_add(&key, self->job->source);
     }
-    device_key_text(&key, text);
+    sb_key_text(&key, text);
     return SB_OK;
 }
 
@@ -247,13 +245,13 @@ static bool next_dependency(sb_slice *rest, char path[DEPENDENCY_MAX]) {
  * The dependency file names all that was included: "kernel.elf: a.c b.h \". A source that was
  * written into the work folder is left out: it is no more, and the folder's name stands for it.
  */
-static bool hash_dependencies(const build *self, sb_slice dependencies, device_key *key) {
+static bool hash_dependencies(const build *self, sb_slice dependencies, sb_key *key) {
     char path[DEPENDENCY_MAX];
     while (next_dependency(&dependencies, path)) {
         const sb_slice name = sb_slice_of(path);
         if (sb_slice_ends_with(name, ":") || sb_slice_starts_with(name, self->folder))
             continue;
-        device_key_add(key, name);
+        sb_key_add(key, name);
         if (hash_file(key, path, NULL) != SB_OK)
             return false;
     }
@@ -265,20 +263,20 @@ static const char *in_folder(build *self, const char *folder, const char *name) 
 }
 
 /* What lies in folder and all that it was made from; false if some of it is not there. */
-static bool hash_result(build *self, const char *folder, char text[DEVICE_KEY_TEXT]) {
-    device_key key = {{2, 3}};
+static bool hash_result(build *self, const char *folder, char text[SB_KEY_TEXT]) {
+    sb_key key = {{2, 3}};
     sb_file dependencies;
     if (hash_file(&key, in_folder(self, folder, "kernel.elf"), NULL) != SB_OK ||
         sb_file_open(&dependencies, in_folder(self, folder, "kernel.d"), NULL) != SB_OK)
         return false;
     const bool is_whole = hash_dependencies(self, dependencies.text, &key);
     sb_file_close(&dependencies);
-    device_key_text(&key, text);
+    sb_key_text(&key, text);
     return is_whole;
 }
 
 static bool is_up_to_date(build *self) {
-    char now[DEVICE_KEY_TEXT];
+    char now[SB_KEY_TEXT];
     sb_file hash;
     if (sb_file_open(&hash, in_folder(self, self->folder, "kernel.hash"), NULL) != SB_OK)
         return false;
@@ -375,7 +373,7 @@ static sb_status make_work_folder(build *self, sb_error *error) {
 
 /* Builds from earliest up to this one have not ended yet. */
 static sb_status start(build *self, const build *earliest, const char *sources, sb_error *error) {
-    char key[DEVICE_KEY_TEXT];
+    char key[SB_KEY_TEXT];
     const char *cache = NULL;
     SB_TRY(add_flags(self, sources, error));
     SB_TRY(make_key(self, key, error));
@@ -411,12 +409,12 @@ static void remove_work(build *self) {
  */
 static sb_status publish(build *self, sb_error *error) {
     static const char *const names[] = {"kernel.c", "kernel.d", "kernel.elf", "kernel.hash"};
-    char hash[DEVICE_KEY_TEXT];
+    char hash[SB_KEY_TEXT];
     if (!hash_result(self, self->work, hash))
         SB_FAIL(error, SB_ERR_BUILD, "kernel %s: what %s has built cannot be read", self->job->name,
                 compiler());
     SB_TRY(write_whole(in_folder(self, self->work, "kernel.hash"), sb_slice_of(hash), error));
-    SB_TRY(device_make_folders(self->folder, error));
+    SB_TRY(sb_folder_make(self->folder, error));
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (rename(in_folder(self, self->work, names[i]),
                    in_folder(self, self->folder, names[i])) != 0 &&
@@ -502,12 +500,12 @@ static sb_status lay_out(const char *folder, sb_error *error) {
 sb_status device_source_folder(const char **folder, sb_error *error) {
     static _Thread_local char path[4096];
     sb_arena arena = {0};
-    device_key key = {{4, 5}};
-    char text[DEVICE_KEY_TEXT];
+    sb_key key = {{4, 5}};
+    char text[SB_KEY_TEXT];
     for (size_t i = 0; i < device_source_file_count; i++)
-        device_key_add(&key, (sb_slice){(const char *)device_source_files[i].bytes,
-                                        device_source_files[i].size});
-    device_key_text(&key, text);
+        sb_key_add(&key, (sb_slice){(const char *)device_source_files[i].bytes,
+                                    device_source_files[i].size});
+    sb_key_text(&key, text);
     const char *name = sb_arena_format(&arena, "sources/%s/include/strobe", text).data;
     const char *made = NULL;
     sb_status status = sb_folder_cache(&arena, name, &made, error);

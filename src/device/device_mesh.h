@@ -9,7 +9,7 @@
  *   device_program.c   kernels, circular buffers, semaphores, arguments
  *   device_launch.c    enqueue, finish, traces
  *   device_print.c     prints of kernels
- *   device_build.c     compiling, device_cache.c where results are kept, device_elf.c reading them
+ *   device_build.c     compiling and keeping results, device_elf.c reading them
  *   profiler/          markers of kernels (device_profiler.h)
  *   cuda/              the same for GPUs, which have none of the above (device_gpu.h)
  */

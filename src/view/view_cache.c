@@ -5,12 +5,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "view/view_kept.h"
 #include "view/view_model.h"
@@ -79,12 +77,6 @@ static sb_status name_kept(sb_arena *arena, const char *trace_path, const char *
     return SB_OK;
 }
 
-/* In a folder that others can write to, a link or somebody else's file may have its name. */
-static bool is_own_file(const char *path) {
-    struct stat status;
-    return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
-}
-
 /* ---- opening ---- */
 
 void sb_view_kept_free(sb_view_kept *kept) {
@@ -106,7 +98,7 @@ static sb_status open_kept(sb_arena *arena, const sb_view_files *files, sb_view_
     const char *path = "";
     sb_file file = {.kind = SB_FILE_BORROWED};
     SB_TRY(name_kept(arena, files->paths[0], &folder, &path, error));
-    if (!is_own_file(path))
+    if (!sb_kept_is_own(path))
         SB_FAIL(error, SB_ERR_NOT_FOUND, "%s: is not there", path);
     SB_TRY(sb_file_open(&file, path, error));
     sb_view_kept *made = sb_alloc_zeroed(1, sizeof *made);
@@ -131,49 +123,6 @@ sb_status sb_view_kept_open(const sb_view_files *files, sb_view_progress progres
     const sb_status status = open_kept(&arena, files, progress, context, kept, error);
     sb_arena_free(&arena);
     return status;
-}
-
-/* ---- the bound ---- */
-
-typedef struct kept_files {
-    sb_arena *arena;
-    const char *apart;
-    uint64_t total;     /* bytes of all */
-    const char *oldest; /* used longest ago, but for the one apart; NULL: there is none */
-    struct timespec oldest_time;
-} kept_files;
-
-static void take_older(void *context, const char *path, const struct stat *status) {
-    kept_files *files = context;
-    files->total += (uint64_t)status->st_size;
-    if (strcmp(path, files->apart) == 0 ||
-        (files->oldest != NULL && !sb_time_is_later(files->oldest_time, status->st_mtim)))
-        return;
-    files->oldest = sb_arena_format(files->arena, "%s", path).data;
-    files->oldest_time = status->st_mtim;
-}
-
-/* What is left of viewers that were killed while they wrote. */
-static void sweep_unfinished(void *context, const char *path, const struct stat *status) {
-    const char *slash = strrchr(path, '/');
-    const sb_slice name = sb_slice_of(slash == NULL ? path : slash + 1);
-    sb_slice rest = sb_slice_after(name, sizeof SB_UNFINISHED - 1);
-    int64_t process = 0;
-    (void)context;
-    (void)status;
-    if (sb_parse_int64(sb_slice_cut(rest, '.', &rest), &process) && process > 0 &&
-        process <= INT32_MAX && kill((pid_t)process, 0) != 0 && errno == ESRCH)
-        unlink(path);
-}
-
-/* Removes files until all that are left and `coming` more bytes are within the bound. */
-static void keep_bound(sb_arena *arena, const char *folder, const char *apart, uint64_t coming) {
-    for (;;) {
-        kept_files files = {.arena = arena, .apart = apart};
-        sb_folder_visit(folder, "", ".index", take_older, &files);
-        if (files.total + coming <= KEPT_BYTES || files.oldest == NULL || unlink(files.oldest) != 0)
-            return;
-    }
 }
 
 /* ---- writing ---- */
@@ -220,9 +169,9 @@ static sb_status keep(sb_arena *arena, sb_view *view, const sb_view_files *files
         sb_trace_zone_count(view->trace, false) + sb_trace_zone_count(view->trace, true);
     SB_TRY(name_kept(arena, files->paths[0], &folder, &path, error));
     SB_TRY(check_unchanged(files, error));
-    sb_folder_visit(folder, SB_UNFINISHED, "", sweep_unfinished, NULL);
+    sb_kept_sweep(folder);
     SB_TRY(check_room(folder, zones * ZONE_BYTES, error));
-    keep_bound(arena, folder, path, zones * ZONE_BYTES);
+    sb_kept_bound(folder, ".index", path, zones * ZONE_BYTES, KEPT_BYTES);
     keeping all = {.stop = stop};
     SB_TRY(sb_output_to_cache(&all.output, path, error));
     sb_output_watch(&all.output, look_whether_to_stop, &all);
@@ -232,7 +181,7 @@ static sb_status keep(sb_arena *arena, sb_view *view, const sb_view_files *files
         return SB_OK;
     }
     SB_TRY(sb_output_finish(&all.output, error));
-    keep_bound(arena, folder, path, 0);
+    sb_kept_bound(folder, ".index", path, 0, KEPT_BYTES);
     return SB_OK;
 }
 

@@ -8,8 +8,6 @@
 
 #include <strobe/kernel_profiler.h>
 
-#include "device/device_cache.h"
-
 #define TITLES                                                                                   \
     "PCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset], data, " \
     "run host ID, trace id, trace id counter, zone name, type, source line, source file, meta "  \
@@ -35,7 +33,7 @@ sb_status profiler_log_open(const char *folder, const profiler_log_chip *chip,
     profiler_log *self = sb_alloc_zeroed(1, sizeof *self);
     self->names = names;
     snprintf(self->path, sizeof self->path, "%s/.logs", folder);
-    sb_status status = device_make_folders(self->path, error);
+    sb_status status = sb_folder_make(self->path, error);
     if (status == SB_OK) {
         snprintf(self->path, sizeof self->path, "%s/.logs/profile_log_device.csv", folder);
         const bool adds = is_begun(self->path);

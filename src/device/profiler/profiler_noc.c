@@ -5,8 +5,6 @@
 
 #include <strobe/kernel_profiler.h>
 
-#include "device/device_cache.h"
-
 /* Kinds of transfers, as other tools number and call them. */
 static const char *const type_texts[] = {
     "UNDEF",
@@ -240,7 +238,7 @@ sb_status profiler_noc_write(profiler_noc *self, sb_error *error) {
         snprintf(folder, sizeof folder, "%s", options->noc_folder);
     else
         snprintf(folder, sizeof folder, "%s/.logs", options->folder);
-    SB_TRY(device_make_folders(folder, error));
+    SB_TRY(sb_folder_make(folder, error));
     qsort(self->records.data, count, sizeof(noc_record), compare_records);
     size_t begin = 0;
     for (size_t i = 1; i <= count; i++)
