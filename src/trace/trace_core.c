@@ -1,5 +1,7 @@
 #include "trace/trace_core.h"
 
+#include <string.h>
+
 enum { LARGEST = 65535 };
 
 /* The number before the separator. */
@@ -29,18 +31,35 @@ bool sb_core_parse(sb_slice name, sb_core *core) {
     return false;
 }
 
-bool sb_sm_parse(sb_slice name, sb_sm *sm) {
-    const sb_slice label = SB_SLICE(", SM ");
-    const size_t at = sb_slice_find(name, label.data);
+/* What stands before a label; false: it is not there. *rest is what stands behind it. */
+static bool cut_at(sb_slice text, const char *label, sb_slice *before, sb_slice *rest) {
+    const size_t at = sb_slice_find(text, label);
     if (at == SB_NOT_FOUND)
         return false;
-    sm->gpu = (sb_slice){name.data, at};
-    size_t digits = at;
-    while (digits > 0 && name.data[digits - 1] >= '0' && name.data[digits - 1] <= '9')
+    *before = (sb_slice){text.data, at};
+    *rest = sb_slice_after(text, at + strlen(label));
+    return true;
+}
+
+static bool ends_in_number(sb_slice text, unsigned *number) {
+    size_t digits = text.size;
+    while (digits > 0 && text.data[digits - 1] >= '0' && text.data[digits - 1] <= '9')
         digits--;
-    sb_slice number = {name.data + digits, at - digits};
-    sb_slice rest = sb_slice_after(name, at + label.size);
-    if (!take_number(&number, ',', &sm->device) || !take_number(&rest, ',', &sm->number))
+    sb_slice end = sb_slice_after(text, digits);
+    return take_number(&end, ',', number);
+}
+
+bool sb_sm_parse(sb_slice context, sb_slice lane, sb_sm *sm) {
+    sb_slice rest;
+    sm->lane = lane;
+    if (cut_at(context, ", SM ", &sm->gpu, &rest))
+        return ends_in_number(sm->gpu, &sm->device) && take_number(&rest, ',', &sm->number);
+    if (!cut_at(context, ", SMs ", &sm->gpu, &rest) || !sb_slice_starts_with(lane, "SM ") ||
+        !ends_in_number(sm->gpu, &sm->device))
         return false;
+    rest = sb_slice_after(lane, sizeof "SM " - 1);
+    if (!take_number(&rest, ',', &sm->number))
+        return false;
+    sm->lane = sb_slice_starts_with(rest, " ") ? sb_slice_after(rest, 1) : rest;
     return true;
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "trace/trace_core.h"
 #include "trace/trace_series.h"
 
 #define SB_NO_TIME INT64_C(-1)
@@ -465,6 +466,8 @@ sb_slice sb_trace_source_name(const sb_trace *trace, uint32_t source);
 uint32_t sb_trace_find_thread(const sb_trace *trace, uint64_t id);
 /* A name for a track: its thread's, or its number. Written to buffer if there is no name. */
 sb_slice sb_trace_track_name(const sb_trace *trace, const sb_track *track, char buffer[32]);
+/* The SM of a GPU that a lane is of; false: it is no such lane. */
+bool sb_trace_track_sm(const sb_trace *trace, const sb_track *track, sb_sm *sm);
 /* The latest time of anything in the trace. */
 int64_t sb_trace_end_time(const sb_trace *trace);
 /* Zones on the host's tracks, or on those of devices. */

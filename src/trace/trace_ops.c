@@ -443,11 +443,10 @@ static void read_core(ops_finder *finder, uint32_t context, const uint32_t *lane
     const sb_trace *trace = finder->trace;
     const sb_slice name = sb_trace_text(trace, sb_trace_context(trace, context)->name);
     sb_core core;
-    sb_sm sm;
-    if (sb_sm_parse(name, &sm)) {
-        for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        sb_sm sm;
+        if (sb_trace_track_sm(trace, sb_trace_track(trace, lanes[i]), &sm))
             read_warps(finder, sm.device, lanes[i]);
-        return;
     }
     if (!sb_core_parse(name, &core))
         return;

@@ -24,6 +24,14 @@ sb_slice sb_trace_track_name(const sb_trace *trace, const sb_track *track, char 
     return (sb_slice){buffer, (size_t)size};
 }
 
+bool sb_trace_track_sm(const sb_trace *trace, const sb_track *track, sb_sm *sm) {
+    if (track->kind != SB_TRACK_LANE)
+        return false;
+    const sb_slice context = sb_trace_text(trace, sb_trace_context(trace, track->context)->name);
+    const sb_thread *thread = sb_trace_thread_at(trace, track->thread);
+    return sb_sm_parse(context, sb_trace_text(trace, thread->name), sm);
+}
+
 const sb_zone_note *sb_trace_zone_note(const sb_trace *trace, const sb_track *track,
                                        uint32_t zone) {
     const uint32_t *slot = sb_series_find(&track->note, zone);

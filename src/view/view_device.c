@@ -129,7 +129,7 @@ static void put_lane(view_call *call, uint32_t number, const lane_sum *sum) {
     const sb_slice name = sb_trace_text(trace, sb_trace_context(trace, track->context)->name);
     if (sb_core_parse(name, &core))
         sb_put_format(call->body, ",\"core\":[%u,%u,%u]", core.device, core.x, core.y);
-    if (sb_sm_parse(name, &sm))
+    if (sb_trace_track_sm(trace, track, &sm))
         sb_put_format(call->body, ",\"sm\":[%u,%u]", sm.device, sm.number);
     sb_put_format(call->body,
                   ",\"busy\":%" PRId64 ",\"kernel\":%" PRId64 ",\"waiting\":%" PRId64

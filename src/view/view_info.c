@@ -196,7 +196,7 @@ static void put_place(sb_output *output, const sb_trace *trace, const sb_track *
     sb_sm sm;
     put_number(output, "context", track->context);
     put_uncertainty(output, trace, context);
-    if (sb_sm_parse(name, &sm)) {
+    if (sb_trace_track_sm(trace, track, &sm)) {
         put_field(output, "group", sm.gpu);
         sb_put_format(output, ",\"sm\":[%u,%u]", sm.device, sm.number);
         return;
@@ -210,6 +210,9 @@ static void put_place(sb_output *output, const sb_trace *trace, const sb_track *
 }
 
 sb_slice view_track_name(const sb_trace *trace, const sb_track *track, char buffer[32]) {
+    sb_sm sm;
+    if (sb_trace_track_sm(trace, track, &sm) && sm.lane.size > 0)
+        return sm.lane;
     if (track->kind == SB_TRACK_LANE) {
         const sb_context *context = sb_trace_context(trace, track->context);
         if (context->thread != 0 && context->thread == track->thread && context->name != 0)

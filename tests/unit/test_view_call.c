@@ -149,21 +149,42 @@ static void cores_are_read_from_the_names_of_contexts(void **state) {
     assert_false(sb_core_parse(sb_slice_of("Device: 0, Core (-1,2)"), &core));
 }
 
+static bool parse_sm(const char *context, const char *lane, sb_sm *sm) {
+    return sb_sm_parse(sb_slice_of(context), sb_slice_of(lane), sm);
+}
+
 static void sms_are_read_from_the_names_of_contexts(void **state) {
     (void)state;
     sb_sm sm;
-    assert_true(sb_sm_parse(sb_slice_of("NVIDIA H200 1, SM 17, \u00B11240 ns"), &sm));
+    assert_true(parse_sm("NVIDIA H200 1, SM 17, \u00B11240 ns", "warp slot 3", &sm));
     check_slice(sm.gpu, "NVIDIA H200 1");
+    check_slice(sm.lane, "warp slot 3");
     assert_int_equal(sm.device, 1);
     assert_int_equal(sm.number, 17);
-    assert_true(sb_sm_parse(sb_slice_of("NVIDIA A100-SXM4-80GB 0, SM 5"), &sm));
+    assert_true(parse_sm("NVIDIA A100-SXM4-80GB 0, SM 5", "", &sm));
     check_slice(sm.gpu, "NVIDIA A100-SXM4-80GB 0");
     assert_int_equal(sm.device, 0);
-    assert_false(sb_sm_parse(sb_slice_of("Device: 0, Core (1,2)"), &sm));
-    assert_false(sb_sm_parse(sb_slice_of(", SM 5"), &sm));
-    assert_false(sb_sm_parse(sb_slice_of("NVIDIA H200 x, SM 5"), &sm));
-    assert_false(sb_sm_parse(sb_slice_of("NVIDIA H200 0, SM -5"), &sm));
-    assert_false(sb_sm_parse(sb_slice_of("NVIDIA H200 0, SM "), &sm));
+    assert_false(parse_sm("Device: 0, Core (1,2)", "", &sm));
+    assert_false(parse_sm(", SM 5", "", &sm));
+    assert_false(parse_sm("NVIDIA H200 x, SM 5", "", &sm));
+    assert_false(parse_sm("NVIDIA H200 0, SM -5", "", &sm));
+    assert_false(parse_sm("NVIDIA H200 0, SM ", "", &sm));
+}
+
+static void sms_that_share_a_context_are_read_from_their_lanes(void **state) {
+    (void)state;
+    sb_sm sm;
+    const char *shared = "NVIDIA H200 7, SMs 16 to 19, \u00B11240 ns";
+    assert_true(parse_sm(shared, "SM 18, warp slot 12", &sm));
+    check_slice(sm.gpu, "NVIDIA H200 7");
+    check_slice(sm.lane, "warp slot 12");
+    assert_int_equal(sm.device, 7);
+    assert_int_equal(sm.number, 18);
+    assert_true(parse_sm(shared, "SM 18", &sm));
+    check_slice(sm.lane, "");
+    assert_false(parse_sm(shared, "warp slot 12", &sm));
+    assert_false(parse_sm(shared, "SM x, warp slot 12", &sm));
+    assert_false(parse_sm("NVIDIA H200 x, SMs 16 to 19", "SM 18, warp slot 12", &sm));
 }
 
 static void a_page_holds_no_more_than_it_says(void **state) {
@@ -413,6 +434,7 @@ int main(void) {
         cmocka_unit_test(the_innermost_zone_at_a_time_is_found),
         cmocka_unit_test(cores_are_read_from_the_names_of_contexts),
         cmocka_unit_test(sms_are_read_from_the_names_of_contexts),
+        cmocka_unit_test(sms_that_share_a_context_are_read_from_their_lanes),
         cmocka_unit_test(a_page_holds_no_more_than_it_says),
         cmocka_unit_test(locks_are_drawn_as_their_events_say),
         cmocka_unit_test(messages_are_listed_from_a_severity_on),
