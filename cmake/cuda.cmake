@@ -22,7 +22,9 @@ target_sources(strobe_cuda PRIVATE ${CMAKE_BINARY_DIR}/cuda_sources.c)
 set_source_files_properties(src/cuda/cuda_tracks.c PROPERTIES
   COMPILE_DEFINITIONS "STROBE_ENABLE;STROBE_MANUAL_LIFETIME")
 
-set_source_files_properties(src/cuda/cuda_units.c PROPERTIES COMPILE_DEFINITIONS _GNU_SOURCE)
+# Where a library lies is told by the system's own functions.
+set_source_files_properties(src/cuda/cuda_units.c src/cuda/cuda_compile.c
+  PROPERTIES COMPILE_DEFINITIONS _GNU_SOURCE)
 
 add_library(strobe_cuda_shared SHARED $<TARGET_OBJECTS:strobe_cuda>)
 # As those call it that find it installed.

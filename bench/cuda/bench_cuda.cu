@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(THREADS)
         }
     };
     for (int begin = 0; begin < size; begin += STEPS * DEEP) {
-        if (STEPS == 1) {
+        if constexpr (STEPS == 1) {
             const int now = begin / DEEP % 2;
             if (begin + DEEP < size) {
                 ZONE("fetch", 1);
@@ -145,15 +145,15 @@ __global__ void __launch_bounds__(THREADS)
                 multiply(now);
             }
             __syncthreads();
-            continue;
-        }
-        ZONE("steps", 4);
-        for (int k = begin; k < begin + STEPS * DEEP; k += DEEP) {
-            const int now = k / DEEP % 2;
-            if (k + DEEP < size)
-                fetch(1 - now, k + DEEP);
-            multiply(now);
-            __syncthreads();
+        } else {
+            ZONE("steps", 4);
+            for (int k = begin; k < begin + STEPS * DEEP; k += DEEP) {
+                const int now = k / DEEP % 2;
+                if (k + DEEP < size)
+                    fetch(1 - now, k + DEEP);
+                multiply(now);
+                __syncthreads();
+            }
         }
     }
     ZONE("store", 3);

@@ -206,6 +206,11 @@ SB_CUDA_FN sb_cuda_word sb_cuda_address(const sb_cuda_word *at) {
     return word;
 }
 
+/* In every zone, so it is for the compiler to say when it is loaded. */
+SB_CUDA_FN unsigned int sb_cuda_key(void) {
+    return sb_cuda_this_gate.key;
+}
+
 SB_CUDA_FN void sb_cuda_count_missed(void) {
     sb_cuda_global_count(&sb_cuda_this_missed);
 }

@@ -69,7 +69,7 @@ typedef struct sb_cuda_moment {
     sb_cuda_moment_kind kind;
     uint32_t gpu;
     uint32_t sm;
-    uint32_t lane;    /* of the SM */
+    uint32_t lane;    /* of the SM; contexts that live at a time on a GPU have different ones */
     uint32_t program; /* sb_cuda_set_program */
     int64_t timer_ns; /* of the GPU's global timer */
     const char *name; /* of a zone's begin, data and sums; these three stay valid */

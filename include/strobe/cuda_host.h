@@ -48,7 +48,6 @@ void sb_cuda_detach_module(void *module);
 typedef struct sb_cuda_unit {
     void *(*gate)(void);
     void *(*missed)(void);
-    struct sb_cuda_unit *next; /* not used */
 } sb_cuda_unit;
 
 /* Called by cuda.h, before main or when a library is loaded; and before it is unloaded. */
@@ -56,7 +55,8 @@ void sb_cuda_register(sb_cuda_unit *unit);
 void sb_cuda_unregister(sb_cuda_unit *unit);
 
 /*
- * Waits for all that was launched, and tells all of it. Done by itself at exit. As
+ * Waits for all that was launched, and tells all of it. Done by itself at exit, where
+ * kernels are waited for for 10 s (STROBE_CUDA_EXIT_WAIT). As
  * cuCtxSynchronize, it must not be called while a graph is captured; where the driver tells that
  * one is, it is an error, and the capture goes on.
  */
@@ -69,7 +69,8 @@ typedef struct sb_cuda_counts {
     uint64_t lost;     /* found no room: the pool was used up (STROBE_CUDA_CHUNKS) */
     uint64_t missed;   /* came before their module was attached, or from too large a block */
     uint64_t cut;      /* of divergent paths, shown shorter than they were; spans without an end */
-    uint64_t unplaced; /* zones that are not shown: too many at a time, or of an unknown SM */
+    uint64_t unplaced; /* not shown: too many at a time, of an unknown SM, or of one for which the
+                          recording has no context */
 } sb_cuda_counts;
 
 sb_cuda_counts sb_cuda_count(void);

@@ -30,8 +30,9 @@
  *             the number of that SM. Word 2 (of DATA and EVENT word 3) is 0 until the record is
  *             complete; the host never has to guess whether a slot is written.
  *   ticket    how a chunk changes hands. Each SM has a ring of chunks that the host offers. A warp
- *             draws a ticket (adds 1 to `taken`); the ring's entry at that place is a chunk if it
- *             carries the ticket's number, else the ring had run dry.
+ *             draws a ticket (adds 1 to `taken`) if there are more offered than taken; the ring's
+ *             entry at that place is a chunk if it carries the ticket's number, else the ring had
+ *             run dry.
  *   stash     chunks that a warp left with room in them, for the next one that gets its place on
  *             the SM.
  */

@@ -104,7 +104,7 @@ SB_CUDA_FN unsigned int sb_cuda_this_sm(void) {
 }
 
 SB_CUDA_FN unsigned int sb_cuda_this_launch(void) {
-    return (unsigned int)sb_cuda_grid() + SB_CUDA_GATE.key;
+    return (unsigned int)sb_cuda_grid() + sb_cuda_key();
 }
 
 SB_CUDA_FN int sb_cuda_is_ours(const sb_cuda_entry *entry) {
@@ -129,12 +129,16 @@ SB_CUDA_FN void sb_cuda_retire(unsigned int chunk, unsigned int used) {
 }
 
 /*
- * A chunk of an SM's ring: its first slot, or SB_CUDA_NO_CHUNK. What is offered is read while the
- * ticket is on its way; a ticket that comes too late has no chunk, and the host passes it over.
+ * A chunk of an SM's ring: its first slot, or SB_CUDA_NO_CHUNK. Nobody draws from a ring that has
+ * run dry: the host would offer chunks behind tickets that were drawn in vain. Of those that look
+ * at once, some may still come too late; the host passes their tickets over.
  */
 SB_CUDA_FN unsigned int sb_cuda_draw_from(unsigned int sm) {
     const unsigned int offered = sb_cuda_load(
         (const unsigned int *)sb_cuda_pointer(sb_cuda_address(&SB_CUDA_GATE.offered)) + sm);
+    const unsigned int taken = sb_cuda_load(&sb_cuda_sm_at(sm)->taken);
+    if ((int)(offered - taken) <= 0)
+        return SB_CUDA_NO_CHUNK;
     const unsigned int ticket = sb_cuda_global_add(&sb_cuda_sm_at(sm)->taken, 1);
     if ((int)(offered - ticket) <= 0)
         return SB_CUDA_NO_CHUNK;
@@ -206,8 +210,8 @@ SB_CUDA_FN void sb_cuda_sign(unsigned int address) {
     if (sb_cuda_number(&SB_CUDA_GATE.has_program))
         program = sb_cuda_load(
             (const unsigned int *)sb_cuda_pointer(sb_cuda_address(&SB_CUDA_GATE.program)));
-    const sb_cuda_word timer = sb_cuda_timer();
     const sb_cuda_word clock = sb_cuda_clock();
+    const sb_cuda_word timer = sb_cuda_timer();
     sb_cuda_store_pair(&words[4],
                        (sb_cuda_word)SB_CUDA_ANCHOR << SB_CUDA_KIND_SHIFT |
                            (sb_cuda_word)program << 16 | SB_CUDA_GATE_PLACE,
@@ -275,6 +279,8 @@ SB_CUDA_FN unsigned int sb_cuda_refill(sb_cuda_entry *entry, const sb_cuda_entry
         first = sb_cuda_draw();
     if (first == SB_CUDA_NO_CHUNK) {
         sb_cuda_set_entry(entry, SB_CUDA_LOST);
+        /* Whoever comes after us inherits what we get yet. */
+        *sb_cuda_this_key() = key;
         sb_cuda_count_lost();
         return 0;
     }
@@ -425,7 +431,7 @@ SB_CUDA_FN void sb_cuda_validate(int condition) {
 
 /* ---- sums ---- */
 
-/* The record that a warp adds to, as long as it comes from one place. */
+/* The record that a warp adds to, as long as it comes from one place and has room in its chunk. */
 typedef struct sb_cuda_sum {
     unsigned int launch;
     unsigned int block;
@@ -434,10 +440,12 @@ typedef struct sb_cuda_sum {
     unsigned int record;
 } sb_cuda_sum;
 
+/* In the chunk that the warp is in, as long as it has room: so sums in a full one are final. */
 SB_CUDA_FN int sb_cuda_is_sum_of(const sb_cuda_sum *sum, const sb_cuda_entry *now,
                                  unsigned int place) {
     return sb_cuda_is_ours(now) && sum->launch == now->launch && sum->block == now->block &&
-           sum->key == *sb_cuda_this_key() && sum->place == place && sum->record != 0;
+           sum->key == *sb_cuda_this_key() && sum->place == place && sum->record != 0 &&
+           sb_cuda_is_free(now->next) && (sum->record ^ now->next) < SB_CUDA_CHUNK_BYTES;
 }
 
 /* By one lane. Two places that take turns cost a record each time; the host adds up all records of

@@ -27,7 +27,7 @@ class Counts(NamedTuple):
     lost: int  # found no room (STROBE_CUDA_CHUNKS)
     missed: int  # came before their module was attached
     cut: int  # shown shorter than they were
-    unplaced: int  # not shown: too many at a time
+    unplaced: int  # not shown: too many at a time, or of an SM that has no place in the recording
 
 
 class _Failure(ctypes.Structure):
@@ -225,8 +225,12 @@ class Driver:
         return self._primary[device]
 
     def context_of(self, device: Optional[int]) -> int:
-        """Of a GPU; without one, that of this thread, or 0 if it has none."""
-        return self.current() if device is None else self._primary_of(device)
+        """Of a GPU; without one, that of this thread. If it has none, that of the first GPU becomes it."""
+        if device is not None:
+            return self._primary_of(device)
+        if self.current() == 0:
+            self._c.cuCtxSetCurrent(ctypes.c_void_p(self._primary_of(0)))
+        return self.current()
 
 
 _lock = threading.Lock()

@@ -46,39 +46,54 @@ _SHAPES_MOST = 256  # that a kernel keeps
 
 
 class _Module:
-    """A source, built for each context that wants it."""
+    """A source, built for each context that wants it. It stays while somebody uses a kernel of it."""
 
     def __init__(self, source: str, name: str, options: tuple[str, ...], zones: bool) -> None:
         self._text = source, f"{name}.cu", options, zones
-        self._lock = threading.Lock()
         self._built: dict[int, int] = {}  # modules by context
         self._found: dict[tuple[int, str], int] = {}  # kernels, the same
+        self._building = threading.Lock()  # over both; launches of what is built do not wait for it
+        self._users = 0
+        self._left = threading.Condition()  # the last of them has
         self.is_unloaded = False
 
-    def find(self, library: Library, driver: Driver, context: int, name: str) -> int:
-        """A kernel, for the context that is current; 0: there is none yet."""
-        found = self._found.get((context, name))
-        if found is not None:
-            return found
-        with self._lock:
+    def enter(self, library: Library, context: int, name: str) -> int:
+        """A kernel, for the context that is current. It is there until ``leave``."""
+        with self._left:
             if self.is_unloaded:
                 raise Error(f"{name} was unloaded")
+            self._users += 1
+        try:
+            found = self._found.get((context, name))
+            return found if found is not None else self._find(library, context, name)
+        except BaseException:
+            self.leave()
+            raise
+
+    def leave(self) -> None:
+        with self._left:
+            self._users -= 1
+            if self._users == 0:
+                self._left.notify_all()
+
+    def _find(self, library: Library, context: int, name: str) -> int:
+        with self._building:
             if context not in self._built:
-                module = library.build(*self._text)
-                context = driver.current()  # where there was none, that of the first GPU now
-                self._built[context] = module
+                self._built[context] = library.build(*self._text)
             found = self._found[context, name] = library.find(self._built[context], name)
             return found
 
     def unload(self, library: Library, driver: Driver) -> None:
-        with self._lock:
+        with self._left:
             self.is_unloaded = True
-            self._found.clear()
+            while self._users > 0:
+                self._left.wait()
             for context, module in self._built.items():
                 before = driver.enter(context)
                 library.unload(module)
                 driver.leave(context, before)
             self._built.clear()
+            self._found.clear()
 
 
 _lock = threading.Lock()
@@ -224,13 +239,19 @@ class Kernel:
         context = driver.context_of(device)
         before = driver.enter(context)
         try:
-            handle = self._module.find(self._library, driver, context or before, self.name)
-            if handle not in self._checked:
-                self._check(self._library.parameters(handle))
-                self._checked.add(handle)
-            use(handle)
+            handle = self._module.enter(self._library, context, self.name)
+            try:
+                self._use(handle, use)
+            finally:
+                self._module.leave()
         finally:
             driver.leave(context, before)
+
+    def _use(self, handle: int, use: Callable[[int], None]) -> None:
+        if handle not in self._checked:
+            self._check(self._library.parameters(handle))
+            self._checked.add(handle)
+        use(handle)
 
     def _check(self, sizes: Optional[Sequence[int]]) -> None:
         """What the source seems to say is compared with what the kernel takes, where the driver tells:
@@ -282,7 +303,8 @@ class Kernel:
 
     def unload(self) -> None:
         """Waits for what was launched, reads what it recorded, and takes the source from all GPUs,
-        with all kernels in it. Without this it stays to the end of the process."""
+        with all kernels in it. Launches of other threads that have begun are waited for. Without
+        this it stays to the end of the process."""
         self._module.unload(self._library, self._driver)
 
 

@@ -1,194 +1,55 @@
 /*
- * Kernels from source: NVRTC, loaded at run time, and launching what it built.
+ * Modules and kernels that were built from source, and launching them.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "cuda/cuda_compile.h"
 #include "cuda/cuda_context.h"
-#include "cuda/cuda_sources.h"
-
-typedef struct nvrtc_opaque_program *nvrtc_program;
-
-/* X(member, symbol, parameters) */
-#define NVRTC_FUNCTIONS(X)                                                              \
-    X(create, "nvrtcCreateProgram",                                                     \
-      (nvrtc_program * program, const char *source, const char *name, int header_count, \
-       const char *const *headers, const char *const *names))                           \
-    X(destroy, "nvrtcDestroyProgram", (nvrtc_program * program))                        \
-    X(compile, "nvrtcCompileProgram",                                                   \
-      (nvrtc_program program, int count, const char *const *options))                   \
-    X(log_size, "nvrtcGetProgramLogSize", (nvrtc_program program, size_t * size))       \
-    X(log, "nvrtcGetProgramLog", (nvrtc_program program, char *log))                    \
-    X(code_size, "nvrtcGetCUBINSize", (nvrtc_program program, size_t * size))           \
-    X(code, "nvrtcGetCUBIN", (nvrtc_program program, char *code))
-
-#define NVRTC_MEMBER(member, symbol, parameters) \
-    int(*member) parameters; // NOLINT(bugprone-macro-parentheses)
-typedef struct nvrtc {
-    NVRTC_FUNCTIONS(NVRTC_MEMBER)
-} nvrtc;
-#undef NVRTC_MEMBER
 
 struct sb_cuda_kernel {
     cuda_function function;
     const cuda_driver *driver;
     char *name;
     sb_cuda_kernel *next;
+    pthread_mutex_t *lock; /* the module's */
     uint32_t shared_bytes; /* dynamic ones that it may have; 0: as many as any kernel */
 };
 
 struct sb_cuda_module {
+    pthread_mutex_t lock; /* over its kernels and what they may have */
     cuda_module_handle handle;
     const cuda_driver *driver;
     sb_cuda_kernel *kernels;
     bool has_zones;
 };
 
-/* ---- the compiler ---- */
-
-#define NVRTC_SYMBOL(member, symbol, parameters) {symbol, offsetof(nvrtc, member)},
-static const cuda_symbol symbols[] = {NVRTC_FUNCTIONS(NVRTC_SYMBOL)};
-#undef NVRTC_SYMBOL
-
-/* $STROBE_NVRTC, or the newest that the loader finds, or that of a toolkit in its usual place. */
-static void *open_library(void) {
-    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
-                                        "/usr/local/cuda/lib64/libnvrtc.so"};
-    const char *chosen = getenv("STROBE_NVRTC");
-    if (chosen != NULL)
-        return dlopen(chosen, RTLD_NOW);
-    void *library = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && library == NULL; i++)
-        library = dlopen(names[i], RTLD_NOW);
-    return library;
-}
-
-static sb_status load_compiler(const nvrtc **compiler, sb_error *error) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static nvrtc loaded;
-    static bool is_loaded;
-    const char *missing = NULL;
-    pthread_mutex_lock(&lock);
-    if (!is_loaded) {
-        void *library = open_library();
-        missing = library == NULL ? ""
-                                  : cuda_find_symbols(library, symbols,
-                                                      sizeof symbols / sizeof symbols[0], &loaded);
-        is_loaded = missing == NULL;
-    }
-    pthread_mutex_unlock(&lock);
-    *compiler = &loaded;
-    if (missing == NULL)
-        return SB_OK;
-    if (missing[0] != '\0')
-        SB_FAIL(error, SB_ERR_NOT_FOUND, "libnvrtc is too old: it has no %s", missing);
-    SB_FAIL(error, SB_ERR_NOT_FOUND,
-            "kernels cannot be built: libnvrtc cannot be loaded (STROBE_NVRTC names it)");
-}
-
-/* Our own headers, which NVRTC is handed as texts. */
-static nvrtc_program make_program(const nvrtc *compiler, const char *source, const char *name) {
-    enum { MOST = 8 };
-    char *texts[MOST] = {0};
-    const char *names[MOST];
-    nvrtc_program program = NULL;
-    bool has_memory = cuda_source_file_count <= MOST;
-    for (size_t i = 0; has_memory && i < cuda_source_file_count; i++) {
-        const cuda_source_file *file = &cuda_source_files[i];
-        names[i] = file->name;
-        texts[i] = calloc(1, file->size + 1);
-        has_memory = texts[i] != NULL;
-        if (has_memory)
-            memcpy(texts[i], file->bytes, file->size);
-    }
-    if (has_memory)
-        (void)compiler->create(&program, source, name, (int)cuda_source_file_count,
-                               (const char *const *)texts, names);
-    for (size_t i = 0; i < MOST; i++)
-        free(texts[i]);
-    return program;
-}
-
-/* What the compiler says goes to standard error as it is; the sentence names the source. */
-static sb_status say_log(const nvrtc *compiler, nvrtc_program program, const char *name,
-                         sb_error *error) {
-    size_t size = 0;
-    (void)compiler->log_size(program, &size);
-    char *log = calloc(1, size + 1);
-    if (log != NULL && compiler->log(program, log) == 0)
-        fputs(log, stderr);
-    free(log);
-    SB_FAIL(error, SB_ERR_BUILD, "%s: cannot be built", name);
-}
-
-static sb_status compile_program(const nvrtc *compiler, nvrtc_program program,
-                                 const sb_cuda_build_options *options, const char *name,
-                                 const char **list, char **code, sb_error *error) {
-    size_t count = 1;
-    size_t size = 0;
-    if (!options->without_zones)
-        list[count++] = "-DSTROBE_ENABLE";
-    for (size_t i = 0; i < options->option_count; i++)
-        list[count++] = options->options[i];
-    if (compiler->compile(program, (int)count, list) != 0)
-        return say_log(compiler, program, name, error);
-    if (compiler->code_size(program, &size) != 0 || (*code = malloc(size)) == NULL ||
-        compiler->code(program, *code) != 0)
-        SB_FAIL(error, SB_ERR_BUILD, "%s: its code cannot be had", name);
-    return SB_OK;
-}
-
-static sb_status compile(const nvrtc *compiler, const sb_cuda_build_options *options,
-                         const char *architecture, char **code, sb_error *error) {
-    const char *name = options->name != NULL ? options->name : "kernel.cu";
-    const char **list = calloc(options->option_count + 2, sizeof *list);
-    if (list == NULL)
-        SB_FAIL(error, SB_ERR_LIMIT, "%s: there is not enough memory to build it", name);
-    list[0] = architecture;
-    nvrtc_program program = make_program(compiler, options->source, name);
-    const sb_status status =
-        program != NULL
-            ? compile_program(compiler, program, options, name, list, code, error)
-            : sb_error_set(error, SB_ERR_LIMIT, "%s: there is not enough memory to build it", name);
-    free(list);
-    if (program != NULL)
-        (void)compiler->destroy(&program);
-    return status;
-}
-
 /* ---- modules ---- */
 
-static sb_status architecture_of(char *text, size_t size, sb_error *error) {
-    sb_cuda_gpu gpu;
-    SB_TRY(sb_cuda_describe(&gpu, error));
-    snprintf(text, size, "--gpu-architecture=sm_%d%d", gpu.major, gpu.minor);
-    return SB_OK;
-}
-
 static sb_status load_module(sb_cuda_module *module, const char *code, sb_error *error) {
-    SB_TRY(cuda_check(module->driver, module->driver->module_load(&module->handle, code),
-                      "a module cannot be loaded", error));
+    const int mode = cuda_relax(module->driver);
+    const int loaded = module->driver->module_load(&module->handle, code);
+    cuda_strict(module->driver, mode);
+    SB_TRY(cuda_check(module->driver, loaded, "a module cannot be loaded", error));
     return module->has_zones ? sb_cuda_attach_module(module->handle, error) : SB_OK;
 }
 
 sb_status sb_cuda_build(const sb_cuda_build_options *options, sb_cuda_module **module,
                         sb_error *error) {
     const cuda_driver *driver = NULL;
-    const nvrtc *compiler = NULL;
-    char architecture[64];
+    sb_cuda_gpu gpu;
     char *code = NULL;
     SB_TRY(cuda_driver_load(&driver, error));
     SB_TRY(options->without_zones ? cuda_ensure_context(driver, error) : sb_cuda_attach(error));
-    SB_TRY(load_compiler(&compiler, error));
-    SB_TRY(architecture_of(architecture, sizeof architecture, error));
+    SB_TRY(sb_cuda_describe(&gpu, error));
     sb_cuda_module *made = calloc(1, sizeof *made);
     if (made == NULL)
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for a module");
+    pthread_mutex_init(&made->lock, NULL);
     made->driver = driver;
     made->has_zones = !options->without_zones;
-    sb_status status = compile(compiler, options, architecture, &code, error);
+    sb_status status = cuda_compile(options, gpu.major * 10 + gpu.minor, &code, error);
     if (status == SB_OK)
         status = load_module(made, code, error);
     free(code);
@@ -214,11 +75,13 @@ void sb_cuda_unload(sb_cuda_module *module) {
             sb_cuda_detach_module(module->handle);
         (void)module->driver->module_unload(module->handle);
     }
+    pthread_mutex_destroy(&module->lock);
     free(module);
 }
 
-sb_status sb_cuda_find(sb_cuda_module *module, const char *name, sb_cuda_kernel **kernel,
-                       sb_error *error) {
+/* With the lock. */
+static sb_status find_kernel(sb_cuda_module *module, const char *name, sb_cuda_kernel **kernel,
+                             sb_error *error) {
     for (*kernel = module->kernels; *kernel != NULL; *kernel = (*kernel)->next)
         if (strcmp((*kernel)->name, name) == 0)
             return SB_OK;
@@ -232,11 +95,24 @@ sb_status sb_cuda_find(sb_cuda_module *module, const char *name, sb_cuda_kernel 
         free(made);
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for a kernel");
     }
-    *made = (sb_cuda_kernel){
-        .function = function, .driver = module->driver, .name = copy, .next = module->kernels};
+    *made = (sb_cuda_kernel){.function = function,
+                             .driver = module->driver,
+                             .name = copy,
+                             .next = module->kernels,
+                             .lock = &module->lock};
     module->kernels = made;
     *kernel = made;
     return SB_OK;
+}
+
+sb_status sb_cuda_find(sb_cuda_module *module, const char *name, sb_cuda_kernel **kernel,
+                       sb_error *error) {
+    const int mode = cuda_relax(module->driver);
+    pthread_mutex_lock(&module->lock);
+    const sb_status status = find_kernel(module, name, kernel, error);
+    pthread_mutex_unlock(&module->lock);
+    cuda_strict(module->driver, mode);
+    return status;
 }
 
 cuda_function cuda_kernel_function(const sb_cuda_kernel *kernel) {
@@ -255,16 +131,22 @@ sb_cuda_kernel_size sb_cuda_kernel_describe(const sb_cuda_kernel *kernel) {
 sb_status cuda_allow_shared(sb_cuda_kernel *kernel, uint32_t bytes, sb_error *error) {
     enum { FOR_ANY = 48 * 1024 };
     const cuda_driver *driver = kernel->driver;
-    if (bytes <= FOR_ANY || bytes <= kernel->shared_bytes)
+    if (bytes <= FOR_ANY)
         return SB_OK;
+    pthread_mutex_lock(kernel->lock);
+    int allowed = 0;
+    if (bytes > kernel->shared_bytes) {
+        const int mode = cuda_relax(driver);
+        allowed = driver->function_set(kernel->function, CUDA_FUNCTION_MOST_SHARED, (int)bytes);
+        cuda_strict(driver, mode);
+        if (allowed == 0)
+            kernel->shared_bytes = bytes;
+    }
+    pthread_mutex_unlock(kernel->lock);
     char what[300];
     snprintf(what, sizeof what, "%.200s cannot have %u bytes of shared memory", kernel->name,
              bytes);
-    SB_TRY(cuda_check(driver,
-                      driver->function_set(kernel->function, CUDA_FUNCTION_MOST_SHARED, (int)bytes),
-                      what, error));
-    kernel->shared_bytes = bytes;
-    return SB_OK;
+    return cuda_check(driver, allowed, what, error);
 }
 
 sb_status sb_cuda_launch(sb_cuda_kernel *kernel, const sb_cuda_shape *shape, void *stream,

@@ -208,9 +208,27 @@ void cuda_fit_finish(cuda_clock_fit *fit) {
     }
 }
 
+/*
+ * Behind all that a window has seen, its own rate would lead astray: anchors step, and over a short
+ * time that is a part of it. There the line goes to where the next window has seen the SM.
+ */
+static const cuda_window_line *bridge(const cuda_clock_fit *fit, const cuda_window_line *line,
+                                      const cuda_window_line *next, uint64_t clock,
+                                      cuda_window_line *room) {
+    const double cycles = (double)(int64_t)(next->clock - line->clock);
+    const double ns = next->timer - line->timer;
+    if ((double)(int64_t)(clock - line->clock) * line->rate <= (double)fit->width || cycles <= 0 ||
+        ns <= 0)
+        return line;
+    *room = *line;
+    room->rate = ns / cycles;
+    return room;
+}
+
 /* That of the last window that has seen this SM before the clock, or of the first that has seen it
    at all; NULL: none has. */
-static const cuda_window_line *line_for(const cuda_clock_fit *fit, uint32_t sm, uint64_t clock) {
+static const cuda_window_line *line_for(const cuda_clock_fit *fit, uint32_t sm, uint64_t clock,
+                                        cuda_window_line *room) {
     const uint16_t *used = fit->used + (size_t)sm * CUDA_WINDOWS;
     size_t low = 0;
     size_t high = fit->used_count[sm];
@@ -223,13 +241,17 @@ static const cuda_window_line *line_for(const cuda_clock_fit *fit, uint32_t sm, 
         else
             high = middle;
     }
-    return &fit->lines[used[low] * (size_t)fit->sm_count + sm];
+    const cuda_window_line *line = &fit->lines[used[low] * (size_t)fit->sm_count + sm];
+    if (low + 1 == fit->used_count[sm])
+        return line;
+    return bridge(fit, line, &fit->lines[used[low + 1] * (size_t)fit->sm_count + sm], clock, room);
 }
 
 bool cuda_fit_convert(const cuda_clock_fit *fit, uint32_t sm, uint64_t clock, int64_t *timer) {
     if (sm >= fit->sm_count)
         return false;
-    const cuda_window_line *line = line_for(fit, sm, clock);
+    cuda_window_line room;
+    const cuda_window_line *line = line_for(fit, sm, clock, &room);
     const bool is_now = line != NULL;
     if (!is_now)
         line = &fit->last[sm];

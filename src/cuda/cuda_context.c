@@ -47,6 +47,7 @@ static sb_status open_parts(cuda_context *context, const cuda_options *options, 
                       error));
     context->lanes = calloc((size_t)sms, sizeof *context->lanes);
     context->tracks = calloc((size_t)sms, sizeof *context->tracks);
+    cuda_tracks_join(context, (uint32_t)sms);
     if (context->lanes == NULL || context->tracks == NULL ||
         !cuda_fit_open(&context->fit, (uint32_t)sms, khz > 0 ? 1e6 / khz : 1))
         SB_FAIL(error, SB_ERR_LIMIT, "there is not enough memory for zones of the GPU");
@@ -87,6 +88,7 @@ sb_status cuda_context_open(cuda_context *context, const cuda_driver *driver,
 }
 
 void cuda_context_close(cuda_context *context) {
+    cuda_tracks_release(context);
     for (cuda_attached *module = context->modules; module != NULL;) {
         cuda_attached *next = module->next;
         free(module);
@@ -123,15 +125,48 @@ static sb_cuda_gate gate_of(const cuda_context *context) {
     return gate;
 }
 
-static sb_status write_gate(cuda_context *context, const cuda_attached *module, sb_error *error) {
+/* A part of a module's gate, which is there when this returns. */
+static sb_status write_part(cuda_context *context, const cuda_attached *module,
+                            const sb_cuda_gate *gate, size_t begin, size_t end, sb_error *error) {
     const cuda_driver *driver = context->driver;
+    const char *what = "a module cannot be told where zones go";
+    SB_TRY(cuda_check(driver,
+                      driver->copy_to_gpu(module->gate + begin, (const char *)gate + begin,
+                                          end - begin, context->pool.stream),
+                      what, error));
+    return cuda_check(driver, driver->stream_wait(context->pool.stream), what, error);
+}
+
+/*
+ * A warp that sees `records` uses all the rest, and kernels may run meanwhile: so it comes last,
+ * when the rest is there. Where the gate is open already it stays as it is.
+ */
+static sb_status write_gate(cuda_context *context, const cuda_attached *module, sb_error *error) {
+    const size_t behind = offsetof(sb_cuda_gate, records_above);
+    _Static_assert(offsetof(sb_cuda_gate, records) == 0, "what opens the gate comes first");
     sb_cuda_gate gate = gate_of(context);
     gate.itself = module->gate;
-    SB_TRY(cuda_check(driver,
-                      driver->copy_to_gpu(module->gate, &gate, sizeof gate, context->pool.stream),
-                      "a module cannot be told where zones go", error));
-    return cuda_check(driver, driver->stream_wait(context->pool.stream),
-                      "a module cannot be told where zones go", error);
+    SB_TRY(write_part(context, module, &gate, behind, sizeof gate, error));
+    return write_part(context, module, &gate, 0, behind, error);
+}
+
+/* What changes in one that is open. */
+static sb_status rewrite_gate(cuda_context *context, const cuda_attached *module, sb_error *error) {
+    sb_cuda_gate gate = gate_of(context);
+    gate.itself = module->gate;
+    return write_part(context, module, &gate, offsetof(sb_cuda_gate, records_above), sizeof gate,
+                      error);
+}
+
+/* What it missed; as was last known where it cannot be asked. */
+static uint64_t missed_by(cuda_context *context, cuda_attached *module) {
+    uint64_t missed = 0;
+    if (module->missed != 0 && !context->is_dead &&
+        context->driver->copy_to_host(&missed, module->missed, sizeof missed,
+                                      context->pool.stream) == 0 &&
+        context->driver->stream_wait(context->pool.stream) == 0)
+        module->missed_known = missed;
+    return module->missed_known;
 }
 
 static bool is_same_module(const cuda_attached *a, const cuda_attached *b) {
@@ -152,6 +187,7 @@ sb_status cuda_context_add_module(cuda_context *context, const cuda_attached *mo
         free(added);
         return status;
     }
+    (void)missed_by(context, added);
     added->next = context->modules;
     context->modules = added;
     return SB_OK;
@@ -166,28 +202,20 @@ bool cuda_context_has_module(const cuda_context *context, const void *module) {
 
 static sb_status rewrite_gates(cuda_context *context, sb_error *error) {
     for (const cuda_attached *module = context->modules; module != NULL; module = module->next)
-        SB_TRY(write_gate(context, module, error));
+        SB_TRY(rewrite_gate(context, module, error));
     return SB_OK;
 }
 
 sb_status cuda_context_use_programs(cuda_context *context, sb_error *error) {
+    const int mode = cuda_relax(context->driver);
     pthread_mutex_lock(&context->lock);
     const bool is_new = !context->has_programs && !context->is_off;
+    cuda_context_drop_units(context);
     context->has_programs = true;
     const sb_status status = is_new ? rewrite_gates(context, error) : SB_OK;
     pthread_mutex_unlock(&context->lock);
+    cuda_strict(context->driver, mode);
     return status;
-}
-
-/* What it missed; as was last known where it cannot be asked. */
-static uint64_t missed_by(cuda_context *context, cuda_attached *module) {
-    uint64_t missed = 0;
-    if (module->missed != 0 && !context->is_dead &&
-        context->driver->copy_to_host(&missed, module->missed, sizeof missed,
-                                      context->pool.stream) == 0 &&
-        context->driver->stream_wait(context->pool.stream) == 0)
-        module->missed_known = missed;
-    return module->missed_known;
 }
 
 /* missed: what it has missed in all. */
@@ -226,6 +254,24 @@ uint64_t cuda_context_missed(cuda_context *context) {
     return missed;
 }
 
+void cuda_context_read_missed(cuda_context *context) {
+    (void)cuda_context_missed(context);
+    context->missed_ns = sb_clock_ns();
+}
+
+bool cuda_context_has_unit(const cuda_context *context, uint64_t unit) {
+    const cuda_attached *at = context->modules;
+    while (at != NULL && (at->module != NULL || at->unit != unit))
+        at = at->next;
+    return at != NULL;
+}
+
+void cuda_context_part_with(cuda_context *context, uint64_t unit, cuda_address missed) {
+    for (cuda_attached *at = context->modules; at != NULL; at = at->next)
+        if (at->module == NULL && at->unit == unit && at->missed == missed)
+            (void)missed_by(context, at);
+}
+
 const struct sb_source_location *cuda_context_place(cuda_context *context, uint64_t address) {
     return cuda_places_find(&context->places, context->is_dead ? NULL : context->driver,
                             context->pool.stream, address);
@@ -249,6 +295,30 @@ static int state_of(const cuda_context *context) {
     return result;
 }
 
+/* Of a context that has ended only counts are wanted any more; names belong to the recording. */
+static void shed(cuda_context *context) {
+    for (cuda_attached *module = context->modules; module != NULL;) {
+        cuda_attached *next = module->next;
+        context->counts.missed += module->missed_known;
+        free(module);
+        module = next;
+    }
+    for (uint32_t sm = 0; context->lanes != NULL && sm < context->pool.options.sm_count; sm++) {
+        context->cut_in_lanes += context->lanes[sm].cut;
+        context->unplaced_in_lanes += context->lanes[sm].unplaced;
+        cuda_lanes_free(&context->lanes[sm]);
+    }
+    free(context->lanes);
+    free(context->events);
+    cuda_fit_close(&context->fit);
+    cuda_places_free(&context->places);
+    context->modules = NULL;
+    context->lanes = NULL;
+    context->events = NULL;
+    context->event_capacity = 0;
+    cuda_pool_abandon(&context->pool);
+}
+
 bool cuda_context_is_there(cuda_context *context) {
     if (context->handle == NULL)
         return false;
@@ -260,7 +330,8 @@ bool cuda_context_is_there(cuda_context *context) {
     context->is_dead = true;
     context->reclaim = CUDA_RESTING;
     cuda_drain_last(context);
-    cuda_pool_abandon(&context->pool);
+    cuda_tracks_release(context);
+    shed(context);
     if (is_news)
         cuda_say("GPU %d: the program has ended its context; %llu zones were read before, and what "
                  "was not is lost (sb_cuda_flush reads all)",

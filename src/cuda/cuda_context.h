@@ -20,7 +20,10 @@
  *   cuda_attach.c    contexts of the process, the interface
  *   cuda_watch.c     the thread that looks at them; waiting
  *   cuda_options.c   variables
- *   cuda_build.c     kernels from source, with NVRTC
+ *   cuda_compile.c   from source to code, with NVRTC
+ *   cuda_cache.c     code that was built before
+ *   cuda_includes.c  what a source includes
+ *   cuda_build.c     modules and kernels from source
  *   cuda_gpu.c       which GPU is used
  *   cuda_graph.c     launches that are replayed
  *   cuda_observe.c   zones for others than the recording
@@ -49,11 +52,17 @@ typedef struct cuda_options {
     bool is_on_host;
     bool is_off;
     bool may_wait; /* for all of a context, in the background */
+    bool is_cache_off;
     uint32_t every_sm, every_block, every_warp, every_launch;
-    char log[4096]; /* empty: no file */
+    uint32_t exit_wait_s; /* for kernels, at the end of the program */
+    char log[4096];       /* empty: no file */
 } cuda_options;
 
 const cuda_options *cuda_options_get(void);
+/* A child has locks that others held, and no one who opens them: these are taken for the time of a
+   fork, those of the log first. */
+void cuda_options_before_fork(void);
+void cuda_options_after_fork(void);
 /* For tests: from a text of each variable, or NULL. False: something in them is not understood. */
 bool cuda_options_parse(cuda_options *options, const char *chunks, const char *pool,
                         const char *sample, const char *log);
@@ -70,11 +79,13 @@ typedef struct cuda_attached {
     struct cuda_attached *next;
 } cuda_attached;
 
+/* An SM in the recording. Where there are more than readers know contexts, several SMs share one:
+   that of the first of them. */
 typedef struct cuda_track {
     uint16_t context;
     uint16_t query;
     bool is_announced;
-    uint32_t lanes_named;
+    uint32_t lanes_named; /* of this SM alone */
 } cuda_track;
 
 typedef struct cuda_context {
@@ -90,12 +101,18 @@ typedef struct cuda_context {
     cuda_sync sync;
     cuda_places places;
     cuda_attached *modules;
+    int64_t missed_ns;      /* when all of them were last asked what they missed */
     uint32_t units_version; /* when those that are gone were last looked for */
     cuda_lanes *lanes;      /* per SM */
     cuda_track *tracks;     /* per SM */
+    uint32_t sms_in_track;  /* that share a context */
+    uint32_t number;        /* among those that live on this GPU, from 0 on */
+    uint32_t seat;          /* in the recording (cuda_tracks.c) */
     cuda_event *events;     /* of one SM, while it is looked at */
     size_t event_count;
     size_t event_capacity;
+    uint64_t cut_in_lanes; /* of lanes that are gone */
+    uint64_t unplaced_in_lanes;
     sb_cuda_counts counts; /* told; what the GPU counts is added when asked */
     bool is_told_of_loss;
     bool is_told_of_nowhere;
@@ -154,6 +171,11 @@ void cuda_context_end_wait(cuda_context *context, uint32_t reclaim, int64_t bega
 /* The wait came to nothing: it may be tried again. */
 void cuda_context_give_up_wait(cuda_context *context, uint32_t reclaim);
 uint64_t cuda_context_missed(cuda_context *context);
+/* Asks all modules what they missed: their counts go with the context. Entered. */
+void cuda_context_read_missed(cuda_context *context);
+bool cuda_context_has_unit(const cuda_context *context, uint64_t unit);
+/* The unit is about to go; missed: where its count is now, 0 if it has gone already. Entered. */
+void cuda_context_part_with(cuda_context *context, uint64_t unit, cuda_address missed);
 
 /* ---- contexts of the process ---- */
 
@@ -161,6 +183,14 @@ uint64_t cuda_context_missed(cuda_context *context);
 cuda_context *cuda_contexts_first(void);
 /* Finds those that programs have begun to use by themselves. */
 void cuda_contexts_find(const cuda_driver *driver);
+/* All is told when the program ends. The driver has its own handlers, and those that are asked for
+   later are called earlier: this is called again once the driver is in use. */
+void cuda_follow_exit(void);
+/* A unit is about to go: what it missed is read while its count is there. The loader's lock may be
+   held, so nothing is waited for for long. */
+void cuda_contexts_part_with(uint64_t unit, void *(*missed)(void));
+/* A unit is not listed any more: whoever was busy with it, and did not know, is waited for. */
+void cuda_contexts_let_go(void);
 /* We are the child of a fork: locks may be held and contexts be used by threads that we do not
    have, so nothing is recorded. */
 bool cuda_is_child(void);
@@ -174,7 +204,14 @@ typedef struct cuda_visit {
 } cuda_visit;
 /* False: nothing can be asked of it; it is locked all the same. */
 bool cuda_enter(cuda_context *context, cuda_visit *visit);
+/* The same with the lock. */
+bool cuda_enter_locked(cuda_context *context, cuda_visit *visit);
 void cuda_leave(cuda_context *context, const cuda_visit *visit);
+
+/* What this thread asks of the driver until cuda_strict is no part of a graph that somebody
+   captures, and breaks none. The result is for cuda_strict. */
+int cuda_relax(const cuda_driver *driver);
+void cuda_strict(const cuda_driver *driver, int mode);
 
 /* Starts the thread that looks, once. */
 void cuda_watch_start(void);
@@ -185,9 +222,17 @@ void cuda_watch_end(void);
  * the lock is open while it waits.
  */
 sb_status cuda_flush_entered(cuda_context *context, sb_error *error);
+/* Waits for what was launched in the current context, unless that would break a capture that the
+   driver tells of. */
+int cuda_wait_unless_capturing(const cuda_driver *driver);
+/* Does work in a thread of its own; false: it goes on after so many nanoseconds. Once. */
+bool cuda_do_within(void (*work)(void), int64_t limit_ns);
 /* Waits for the current context; chunks that are getting short are taken back on the way. */
 sb_status cuda_wait_for_current(const cuda_driver *driver, sb_error *error);
 
+/* The primary context of a GPU, which is kept once for all threads, and anew after a reset. */
+sb_status cuda_keep_primary(const cuda_driver *driver, uint32_t gpu, cuda_context_handle *context,
+                            sb_error *error);
 /* Where no context is current, that of the first GPU becomes it. */
 sb_status cuda_ensure_context(const cuda_driver *driver, sb_error *error);
 /* The one that is current, attached if it was not; *context stays NULL where that fails. */
@@ -199,6 +244,11 @@ cuda_function cuda_kernel_function(const sb_cuda_kernel *kernel);
 
 /* ---- where it goes ---- */
 
+/* A context of so many SMs will be told: sets what is told of it as of which, and how many SMs
+   share a context of the recording. */
+void cuda_tracks_join(cuda_context *context, uint32_t sms);
+/* Nothing more will be told: the next context on this GPU goes on in the lanes of this one. */
+void cuda_tracks_release(const cuda_context *context);
 /* Zones of an SM, by lanes. */
 cuda_lane_sink cuda_tracks_sink(cuda_context *context, uint32_t sm);
 void cuda_tracks_prepare(void);
@@ -207,5 +257,8 @@ bool cuda_tracks_is_recording(void);
 void cuda_tracks_tell_losses(const cuda_context *context);
 void cuda_log_event(cuda_context *context, const cuda_event *event);
 void cuda_log_flush(void);
+/* Rows that are not in the file yet would be written by the child too. */
+void cuda_log_before_fork(void);
+void cuda_log_after_fork(void);
 
 #endif

@@ -25,7 +25,7 @@ static bool is_complete(const sb_cuda_record *record) {
     case SB_CUDA_DATA:
     case SB_CUDA_EVENT:
         return record->word[3] != 0;
-    /* Somebody may still add to it, unless he has left: see done_slots. */
+    /* Somebody may still add to it, unless he has left, or the chunk is full: see final_sums. */
     case SB_CUDA_SUM:
         return false;
     default:
@@ -42,8 +42,12 @@ bool cuda_decode_sm(const sb_cuda_record *records, uint32_t *sm) {
     return kind_of(&records[0]) == SB_CUDA_WARP;
 }
 
+static bool is_full(const sb_cuda_record *records) {
+    return kind_of(&records[SLOTS - 1]) != SB_CUDA_NOTHING;
+}
+
 static uint32_t used_slots(const sb_cuda_record *records) {
-    if (kind_of(&records[SLOTS - 1]) != SB_CUDA_NOTHING)
+    if (is_full(records))
         return SLOTS;
     const uint64_t state = records[0].word[3];
     if (kind_of(&records[0]) != SB_CUDA_WARP || (state & SB_CUDA_RETIRED) == 0)
@@ -96,7 +100,7 @@ cuda_chunk_state cuda_decode_state(const sb_cuda_record *records) {
         if (kind == SB_CUDA_WARP || kind == SB_CUDA_DONE)
             state.is_done = kind == SB_CUDA_DONE;
     }
-    const uint32_t done = done_slots(records);
+    const uint32_t done = is_full(records) ? SLOTS : done_slots(records);
     state.is_complete = state.used > 0;
     for (uint32_t slot = 0; slot < state.used; slot++) {
         const bool is_final_sum = kind_of(&records[slot]) == SB_CUDA_SUM && slot < done;
@@ -177,7 +181,7 @@ typedef struct look {
     const cuda_clock_fit *fit;
     int64_t until;
     int64_t over;
-    uint32_t final_sums; /* the slots before this one */
+    uint32_t final_sums; /* the slots before this one; see there */
     uint32_t left;       /* see over_slots */
     uint64_t record;     /* of slot 0 */
     cuda_event_sink sink;
@@ -279,6 +283,29 @@ static void tell_zone(const look *at, const sb_cuda_record *record, uint32_t slo
         keep_begin(at->chunk, slot, begin);
 }
 
+/* The last who has signed; NULL: nobody has. */
+static const sb_cuda_record *last_owner(const sb_cuda_record *records) {
+    for (uint32_t slot = SLOTS; slot-- > 0;)
+        if (kind_of(&records[slot]) == SB_CUDA_WARP)
+            return &records[slot];
+    return NULL;
+}
+
+/* It is full, and all that was on its way when its last slot was claimed has arrived. */
+static bool is_settled(const look *at) {
+    const sb_cuda_record *owner = last_owner(at->records);
+    int64_t time;
+    return is_full(at->records) && owner != NULL &&
+           cuda_fit_convert(at->fit, sm_of(owner), at->records[SLOTS - 1].word[1], &time) &&
+           time <= at->until;
+}
+
+/* Sums before this slot are final: warps add to those of the chunk that they are in, while it has
+   room. */
+static uint32_t final_sums(const look *at) {
+    return at->over == CUDA_FOREVER || is_settled(at) ? SLOTS : done_slots(at->records);
+}
+
 static void tell_other(const look *at, const sb_cuda_record *record, uint32_t slot,
                        cuda_event *event) {
     const cuda_slots bit = CUDA_SLOT(slot);
@@ -350,16 +377,16 @@ static void tell_record(const look *at, uint32_t slot, cuda_event *event) {
 void cuda_decode_events(const sb_cuda_record *records, cuda_chunk *chunk, uint32_t number,
                         const cuda_clock_fit *fit, int64_t until, int64_t over,
                         cuda_event_sink sink, void *context) {
-    const look at = {.records = records,
-                     .chunk = chunk,
-                     .fit = fit,
-                     .until = until,
-                     .over = over,
-                     .final_sums = over == CUDA_FOREVER ? SLOTS : done_slots(records),
-                     .left = over_slots(records),
-                     .record = (uint64_t)number * SLOTS,
-                     .sink = sink,
-                     .sink_context = context};
+    look at = {.records = records,
+               .chunk = chunk,
+               .fit = fit,
+               .until = until,
+               .over = over,
+               .left = over_slots(records),
+               .record = (uint64_t)number * SLOTS,
+               .sink = sink,
+               .sink_context = context};
+    at.final_sums = final_sums(&at);
     cuda_event event = {0};
     uint64_t names = 0;
     bool is_owned = false;

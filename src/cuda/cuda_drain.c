@@ -19,7 +19,8 @@
  */
 enum { IDLE_MOST = 5 };
 
-static void fit_clocks(cuda_context *context) {
+/* False: there is nothing new in the chunks that were copied. */
+static bool fit_clocks(cuda_context *context) {
     const cuda_pool *pool = &context->pool;
     uint64_t first = UINT64_MAX;
     uint64_t last = 0;
@@ -31,6 +32,7 @@ static void fit_clocks(cuda_context *context) {
         if (cuda_pool_is_copied(pool, i))
             cuda_decode_anchors(cuda_pool_records(pool, i), &pool->chunks[i].told, &context->fit);
     cuda_fit_finish(&context->fit);
+    return first <= last;
 }
 
 static void count_event(cuda_context *context, const cuda_event *event) {
@@ -52,6 +54,19 @@ static void warn_of_nowhere(cuda_context *context, const cuda_event *event) {
              context->device, event->owner.sm, context->pool.options.sm_count);
 }
 
+/* Room for one more of an SM's events. */
+static bool has_room(cuda_context *context) {
+    if (context->event_count < context->event_capacity)
+        return true;
+    const size_t capacity = context->event_capacity == 0 ? 4096 : 2 * context->event_capacity;
+    cuda_event *grown = realloc(context->events, capacity * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    context->events = grown;
+    context->event_capacity = capacity;
+    return true;
+}
+
 static void take_event(void *of, const cuda_event *event) {
     cuda_context *context = of;
     count_event(context, event);
@@ -60,20 +75,15 @@ static void take_event(void *of, const cuda_event *event) {
         return;
     }
     /* Names are read while that can be done: after a trap it cannot. */
-    if (event->kind == CUDA_BEGIN)
+    if (event->kind != CUDA_END && event->kind != CUDA_NUMBER)
         (void)cuda_context_place(context, event->place);
     cuda_log_event(context, event);
     if (!context->is_recorded)
         return;
-    if (context->event_count == context->event_capacity) {
-        const size_t capacity = context->event_capacity == 0 ? 4096 : 2 * context->event_capacity;
-        cuda_event *grown = realloc(context->events, capacity * sizeof *grown);
-        if (grown == NULL)
-            return;
-        context->events = grown;
-        context->event_capacity = capacity;
-    }
-    context->events[context->event_count++] = *event;
+    if (has_room(context))
+        context->events[context->event_count++] = *event;
+    else if (event->kind != CUDA_END)
+        context->counts.unplaced++;
 }
 
 /* Up to when what is known is told, and before when what was launched has ended; global timer. */
@@ -101,7 +111,6 @@ static void tell_chunk(cuda_context *context, uint32_t number, const look_times 
 static void tell_sm(cuda_context *context, uint32_t sm, const uint32_t *chunks, size_t count,
                     const look_times *times) {
     context->event_count = 0;
-    context->is_recorded = cuda_tracks_is_recording() || cuda_is_observed();
     for (size_t i = 0; i < count; i++)
         tell_chunk(context, chunks[i], times);
     const cuda_lane_sink sink = cuda_observed_sink(context, sm);
@@ -138,10 +147,19 @@ static bool sort_chunks(const cuda_context *context, uint32_t **sorted, uint32_t
     return true;
 }
 
+/* Where nobody wants to see lanes any more, ends of what is open in them will not be told. */
+static void note_recording(cuda_context *context) {
+    const bool is_recorded = cuda_tracks_is_recording() || cuda_is_observed();
+    for (uint32_t sm = 0; !is_recorded && sm < context->pool.options.sm_count; sm++)
+        cuda_lanes_forget(&context->lanes[sm]);
+    context->is_recorded = is_recorded;
+}
+
 /* False: there is no memory for it now. */
 static bool tell(cuda_context *context, const look_times *times) {
     uint32_t *sorted = NULL;
     uint32_t *starts = NULL;
+    note_recording(context);
     const bool is_sorted = sort_chunks(context, &sorted, &starts);
     for (uint32_t sm = 0; is_sorted && sm < context->pool.options.sm_count; sm++)
         tell_sm(context, sm, sorted + starts[sm], starts[sm + 1] - starts[sm], times);
@@ -169,7 +187,7 @@ static bool may_sweep(const cuda_context *context, cuda_look look, int64_t settl
            (look == CUDA_LOOK_ENDED || settled > context->waited_ns + SLACK_NS);
 }
 
-/* Fits clocks, and tells what is known up to a moment of the host's clock. */
+/* Tells what is known up to a moment of the host's clock, now that clocks are fitted. */
 static void tell_until(cuda_context *context, cuda_look look, int64_t settled) {
     const cuda_sync_line *line = &context->sync.line;
     const look_times times = {
@@ -178,7 +196,6 @@ static void tell_until(cuda_context *context, cuda_look look, int64_t settled) {
                     ? cuda_sync_timer(line, context->over_ns - (int64_t)line->error_ns)
                     : INT64_MIN,
     };
-    fit_clocks(context);
     const bool sweeps = may_sweep(context, look, settled);
     if (sweeps)
         cuda_pool_sweep(&context->pool);
@@ -190,14 +207,26 @@ static void tell_until(cuda_context *context, cuda_look look, int64_t settled) {
     cuda_log_flush();
 }
 
-/* The GPU's time, so that what is read can be placed. If it fails, so does what follows. */
-static void follow_time(cuda_context *context, cuda_look look) {
+/*
+ * The GPU's time, so that what is read can be placed; has_news: there is something to be placed.
+ * Asked after the copy: what comes after a pause lies far from when it was last asked.
+ */
+static void follow_time(cuda_context *context, cuda_look look, bool has_news) {
     const bool is_known = cuda_sync_is_known(&context->sync);
     /* A GPU that has nothing else to do answers at once. */
     if (look == CUDA_LOOK_ENDED && !is_known)
         (void)cuda_sync_find(&context->sync, context->driver);
-    else if (look == CUDA_LOOK_ENDED || context->pool.taken_count > 0 || !is_known)
+    else if (has_news || !is_known)
         (void)cuda_sync_follow(&context->sync, context->driver, NULL);
+}
+
+/* Zones of a context that has failed before it told its time: they can be counted. */
+static void count_unplaced(cuda_context *context) {
+    cuda_pool *pool = &context->pool;
+    for (uint32_t i = 0; i < pool->chunk_count; i++)
+        if (cuda_pool_is_copied(pool, i))
+            cuda_decode_abandon(cuda_pool_records(pool, i), &pool->chunks[i].told, i, 0, take_event,
+                                context);
 }
 
 static void warn_of_time(cuda_context *context) {
@@ -212,7 +241,6 @@ sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
     cuda_pool *pool = &context->pool;
     if (context->is_dead || context->is_off)
         return SB_OK;
-    follow_time(context, look);
     const int64_t asked = sb_clock_ns();
     const int64_t settled = asked + (look == CUDA_LOOK_ENDED ? SLACK_NS : -SETTLED_NS);
     sb_error failure = {0};
@@ -225,13 +253,18 @@ sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
                  context->device, failure.message);
     }
     warn_of_loss(context);
+    const bool has_news = (pool->taken_count > 0 || context->is_dead) && fit_clocks(context);
+    if (!context->is_dead)
+        follow_time(context, look, has_news);
     if (pool->taken_count == 0 && copied == SB_OK)
         return SB_OK;
     /* Without the GPU's time nothing can be placed; it is asked again at the next look. */
     if (!cuda_sync_is_known(&context->sync)) {
-        if (look == CUDA_LOOK_ENDED)
+        if (context->is_dead)
+            count_unplaced(context);
+        else if (look == CUDA_LOOK_ENDED)
             warn_of_time(context);
-        return SB_OK;
+        return copied == SB_OK ? SB_OK : sb_error_set(error, copied, "%s", failure.message);
     }
     tell_until(context, look, settled);
     return copied == SB_OK ? cuda_pool_recycle(pool, error)
@@ -240,6 +273,9 @@ sb_status cuda_drain(cuda_context *context, cuda_look look, sb_error *error) {
 
 void cuda_drain_last(cuda_context *context) {
     context->pool.copies_all = true;
-    if (context->pool.copy != NULL && cuda_sync_is_known(&context->sync))
+    if (context->pool.copy == NULL)
+        return;
+    (void)fit_clocks(context);
+    if (cuda_sync_is_known(&context->sync))
         tell_until(context, CUDA_LOOK_ENDED, sb_clock_ns());
 }

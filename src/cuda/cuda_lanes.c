@@ -31,6 +31,11 @@ void cuda_lanes_free(cuda_lanes *lanes) {
     *lanes = (cuda_lanes){0};
 }
 
+void cuda_lanes_forget(cuda_lanes *lanes) {
+    for (uint32_t i = 0; i < lanes->count; i++)
+        lanes->lanes[i].depth = 0;
+}
+
 static cuda_lane *add_lane(cuda_lanes *lanes) {
     if (lanes->count == CUDA_LANES_MAX)
         return NULL;
@@ -112,13 +117,26 @@ static void end(cuda_lanes *lanes, const cuda_event *event, const cuda_lane_sink
     }
 }
 
-/* Data and the like: in the lane of the warp's open zones, if it has any. */
+/* The lane of the warp's open zones; the first one if it has none. */
+static cuda_lane *lane_of(cuda_lanes *lanes, const cuda_owner *owner) {
+    for (uint32_t i = 0; i < lanes->count; i++)
+        if (lanes->lanes[i].depth > 0 && is_same_owner(&lanes->lanes[i].owner, owner))
+            return &lanes->lanes[i];
+    return lanes->count > 0 ? &lanes->lanes[0] : add_lane(lanes);
+}
+
+/* Data and the like. Sums are told when their warp has left, and so behind what it did later. */
 static void note(cuda_lanes *lanes, const cuda_event *event, const cuda_lane_sink *sink) {
-    uint32_t lane = 0;
-    while (lane < lanes->count && (lanes->lanes[lane].depth == 0 ||
-                                   !is_same_owner(&lanes->lanes[lane].owner, &event->owner)))
-        lane++;
-    sink->note(sink->context, lane < lanes->count ? lane : 0, event);
+    cuda_lane *lane = lane_of(lanes, &event->owner);
+    if (lane == NULL) {
+        lanes->unplaced++;
+        return;
+    }
+    cuda_event told = *event;
+    if (told.time < lane->last)
+        told.time = lane->last;
+    lane->last = told.time;
+    sink->note(sink->context, (uint32_t)(lane - lanes->lanes), &told);
 }
 
 void cuda_lanes_put(cuda_lanes *lanes, cuda_event *events, size_t count,
@@ -130,7 +148,7 @@ void cuda_lanes_put(cuda_lanes *lanes, cuda_event *events, size_t count,
             begin(lanes, &events[i], sink);
         else if (events[i].kind == CUDA_END)
             end(lanes, &events[i], sink);
-        else if (sink->note != NULL)
+        else
             note(lanes, &events[i], sink);
     }
 }

@@ -29,7 +29,7 @@ typedef struct cuda_lanes {
     cuda_lane *lanes; /* as many as were ever wanted at a time */
     uint32_t count;
     uint32_t capacity;
-    uint64_t unplaced; /* zones for which there was no lane */
+    uint64_t unplaced; /* zones and values for which there was no lane */
     uint64_t cut;      /* zones that were ended early, so that they nest */
 } cuda_lanes;
 
@@ -37,13 +37,15 @@ typedef struct cuda_lanes {
 typedef struct cuda_lane_sink {
     uint32_t (*begin)(void *context, uint32_t lane, const cuda_event *event);
     void (*end)(void *context, uint32_t sm, uint32_t lane, int64_t time, uint32_t mark);
-    /* What is neither begin nor end of a zone; NULL: it is passed over. */
+    /* What is neither begin nor end of a zone. */
     void (*note)(void *context, uint32_t lane, const cuda_event *event);
     void *context;
     uint32_t sm;
 } cuda_lane_sink;
 
 void cuda_lanes_free(cuda_lanes *lanes);
+/* Nothing is open in them any more. */
+void cuda_lanes_forget(cuda_lanes *lanes);
 /* Events of one SM, up to some moment; sorts them. */
 void cuda_lanes_put(cuda_lanes *lanes, cuda_event *events, size_t count,
                     const cuda_lane_sink *sink);

@@ -75,12 +75,26 @@ void cuda_log_event(cuda_context *context, const cuda_event *event) {
     pthread_mutex_unlock(&log_lock);
 }
 
-void cuda_log_flush(void) {
-    pthread_mutex_lock(&log_lock);
+/* With the lock. */
+static void flush(void) {
     if (log_file != NULL && (fflush(log_file) != 0 || ferror(log_file) != 0)) {
         cuda_say("%s: cannot be written: %s", cuda_options_get()->log, strerror(errno));
         fclose(log_file);
         log_file = NULL;
     }
+}
+
+void cuda_log_flush(void) {
+    pthread_mutex_lock(&log_lock);
+    flush();
+    pthread_mutex_unlock(&log_lock);
+}
+
+void cuda_log_before_fork(void) {
+    pthread_mutex_lock(&log_lock);
+    flush();
+}
+
+void cuda_log_after_fork(void) {
     pthread_mutex_unlock(&log_lock);
 }

@@ -19,6 +19,11 @@ bool cuda_is_observed(void) {
     return is_observed;
 }
 
+/* Contexts that live at a time on a GPU use the same SMs: their lanes are not the same. */
+static uint32_t lane_for_all(const cuda_context *context, uint32_t lane) {
+    return context->number * (CUDA_LANES_MAX + 1) + lane;
+}
+
 /* Under the lock, so that nobody is called who has left. */
 static void show(const sb_cuda_moment *moment) {
     pthread_mutex_lock(&lock);
@@ -42,7 +47,7 @@ static sb_cuda_moment moment_of(cuda_context *context, uint32_t lane, const cuda
         event->kind == CUDA_NUMBER ? &none : cuda_context_place(context, event->place);
     return (sb_cuda_moment){.gpu = (uint32_t)context->device,
                             .sm = event->owner.sm,
-                            .lane = lane,
+                            .lane = lane_for_all(context, lane),
                             .program = event->owner.program,
                             .timer_ns = event->time,
                             .name = place->name,
@@ -65,18 +70,21 @@ static void end(void *of, uint32_t sm, uint32_t lane, int64_t time, uint32_t mar
     show(&(sb_cuda_moment){.kind = SB_CUDA_MOMENT_END,
                            .gpu = (uint32_t)context->device,
                            .sm = sm,
-                           .lane = lane,
+                           .lane = lane_for_all(context, lane),
                            .timer_ns = time});
     const cuda_lane_sink tracks = cuda_tracks_sink(context, sm);
     tracks.end(tracks.context, sm, lane, time, mark);
 }
 
 static void note(void *of, uint32_t lane, const cuda_event *event) {
-    sb_cuda_moment moment = moment_of(of, lane, event);
+    cuda_context *context = of;
+    sb_cuda_moment moment = moment_of(context, lane, event);
     moment.kind = event->kind == CUDA_DATA     ? SB_CUDA_MOMENT_DATA
                   : event->kind == CUDA_NUMBER ? SB_CUDA_MOMENT_EVENT
                                                : SB_CUDA_MOMENT_TOTAL;
     show(&moment);
+    const cuda_lane_sink tracks = cuda_tracks_sink(context, event->owner.sm);
+    tracks.note(tracks.context, lane, event);
 }
 
 cuda_lane_sink cuda_observed_sink(cuda_context *context, uint32_t sm) {

@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_context.h"
 
+enum { EXIT_WAIT_DEFAULT = 10, EXIT_WAIT_MOST = 86400 };
 enum { CHUNKS_DEFAULT = 512, CHUNKS_LEAST = 16, CHUNKS_MOST = 65536 };
 
 static uint32_t *sample_named(cuda_options *options, const char *name, size_t size) {
@@ -70,28 +71,56 @@ bool cuda_options_parse(cuda_options *options, const char *chunks, const char *p
     return is_understood;
 }
 
+static bool parse_exit_wait(cuda_options *options, const char *text) {
+    char *end;
+    const unsigned long number = strtoul(text, &end, 10);
+    if (end == text || *end != '\0' || number > EXIT_WAIT_MOST)
+        return false;
+    options->exit_wait_s = (uint32_t)number;
+    return true;
+}
+
 static bool is_set_to(const char *variable, const char *value) {
     const char *text = getenv(variable);
     return text != NULL && strcmp(text, value) == 0;
 }
 
+static pthread_mutex_t options_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cuda_options_before_fork(void) {
+    pthread_mutex_lock(&options_lock);
+}
+
+void cuda_options_after_fork(void) {
+    pthread_mutex_unlock(&options_lock);
+}
+
+static void read_options(cuda_options *options) {
+    if (!cuda_options_parse(options, getenv("STROBE_CUDA_CHUNKS"), getenv("STROBE_CUDA_POOL"),
+                            getenv("STROBE_CUDA_SAMPLE"), getenv("STROBE_CUDA_LOG")))
+        cuda_say("a variable is not understood: STROBE_CUDA_CHUNKS is a number from %d to %d, "
+                 "STROBE_CUDA_POOL is gpu or host, STROBE_CUDA_SAMPLE is a list as "
+                 "sm=4,block=16,warp=2,launch=10",
+                 CHUNKS_LEAST, CHUNKS_MOST);
+    const char *exit_wait = getenv("STROBE_CUDA_EXIT_WAIT");
+    options->exit_wait_s = EXIT_WAIT_DEFAULT;
+    if (exit_wait != NULL && !parse_exit_wait(options, exit_wait))
+        cuda_say("STROBE_CUDA_EXIT_WAIT is a number of seconds up to %d", EXIT_WAIT_MOST);
+    options->is_off = is_set_to("STROBE_CUDA", "0");
+    options->may_wait = is_set_to("STROBE_CUDA_WAIT", "1");
+    options->is_cache_off = is_set_to("STROBE_CUDA_CACHE", "0");
+}
+
 const cuda_options *cuda_options_get(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static cuda_options options;
     static bool is_read;
-    pthread_mutex_lock(&lock);
-    if (!is_read) {
-        is_read = true;
-        if (!cuda_options_parse(&options, getenv("STROBE_CUDA_CHUNKS"), getenv("STROBE_CUDA_POOL"),
-                                getenv("STROBE_CUDA_SAMPLE"), getenv("STROBE_CUDA_LOG")))
-            cuda_say("a variable is not understood: STROBE_CUDA_CHUNKS is a number from %d to %d, "
-                     "STROBE_CUDA_POOL is gpu or host, STROBE_CUDA_SAMPLE is a list as "
-                     "sm=4,block=16,warp=2,launch=10",
-                     CHUNKS_LEAST, CHUNKS_MOST);
-        options.is_off = is_set_to("STROBE_CUDA", "0");
-        options.may_wait = is_set_to("STROBE_CUDA_WAIT", "1");
-    }
-    pthread_mutex_unlock(&lock);
+    if (__atomic_load_n(&is_read, __ATOMIC_ACQUIRE))
+        return &options;
+    pthread_mutex_lock(&options_lock);
+    if (!is_read)
+        read_options(&options);
+    __atomic_store_n(&is_read, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&options_lock);
     return &options;
 }
 

@@ -1,5 +1,6 @@
 #include "cuda/cuda_places.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,31 +8,66 @@
 #include <strobe/cuda_layout.h>
 #include <strobe/strobe.h>
 
+#include "base/base.h"
+
 /* Texts are not longer than this; they come from memory that kernels write. */
 #define TEXT_MOST 1000u
 
 typedef struct cuda_place_entry {
     uint64_t address;
-    bool is_forgotten;
-    sb_source_location *location; /* NULL: the entry is free */
+    const sb_source_location *location; /* NULL: the entry is free */
 } cuda_place_entry;
 
-/* Never freed, since recordings know a location by its address; all of them hang together. */
+/*
+ * Never freed, since recordings know a location by its address. A module that is loaded again
+ * brings its places again: those of the same content are one, or recordings would run out of them.
+ */
 typedef struct kept_location {
     sb_source_location location;
-    struct kept_location *next;
+    struct kept_location *next; /* of the same hash */
 } kept_location;
 
-static kept_location *kept;
+static struct {
+    pthread_mutex_t lock;
+    sb_map by_hash; /* kept_location * */
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static sb_source_location *keep_location(void) {
+/* Those of a hash, or NULL. With the lock. */
+static kept_location *kept_of(uint64_t hash) {
+    const uintptr_t first = (uintptr_t)sb_map_get(&kept.by_hash, hash);
+    return (kept_location *)first; // NOLINT(performance-no-int-to-ptr)
+}
+
+static uint64_t hash_of(const sb_source_location *location) {
+    uint64_t hash = sb_hash_number(location->line);
+    hash = sb_hash_text(hash, sb_slice_of(location->name));
+    hash = sb_hash_text(hash, sb_slice_of(location->file));
+    return sb_hash_text(hash, sb_slice_of(location->function)) | 1;
+}
+
+static bool is_same(const sb_source_location *a, const sb_source_location *b) {
+    return a->line == b->line && strcmp(a->name, b->name) == 0 && strcmp(a->file, b->file) == 0 &&
+           strcmp(a->function, b->function) == 0;
+}
+
+/* One of this content, or NULL. With the lock. */
+static const sb_source_location *find_kept(const sb_source_location *location, uint64_t hash) {
+    const kept_location *at = kept_of(hash);
+    while (at != NULL && !is_same(&at->location, location))
+        at = at->next;
+    return at != NULL ? &at->location : NULL;
+}
+
+/* With the lock. NULL: no memory. */
+static const sb_source_location *add_kept(const sb_source_location *location, uint64_t hash) {
     kept_location *made = calloc(1, sizeof *made);
     if (made == NULL)
         return NULL;
-    made->next = __atomic_load_n(&kept, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&kept, &made->next, made, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED))
-        ;
+    *made = (kept_location){*location, kept_of(hash)};
+    if (!sb_map_set(&kept.by_hash, hash, (uintptr_t)made)) {
+        free(made);
+        return NULL;
+    }
     return &made->location;
 }
 
@@ -43,8 +79,9 @@ void cuda_places_free(cuda_places *places) {
 }
 
 void cuda_places_forget(cuda_places *places) {
-    for (size_t i = 0; i < places->capacity; i++)
-        places->entries[i].is_forgotten = true;
+    if (places->entries != NULL)
+        memset(places->entries, 0, places->capacity * sizeof *places->entries);
+    places->count = 0;
 }
 
 static cuda_place_entry *entry_for(const cuda_places *places, uint64_t address) {
@@ -92,32 +129,52 @@ static char *read_text(const cuda_driver *driver, cuda_stream stream, const char
     return text;
 }
 
-static sb_source_location *read_place(const cuda_driver *driver, cuda_stream stream,
-                                      uint64_t address) {
-    sb_source_location *location = keep_location();
-    if (location == NULL)
-        return NULL;
-    *location = unknown;
+/* What a module says of a place; texts that are NULL cannot be had. */
+typedef struct read_texts {
+    char *name;
+    char *file;
+    char *function;
+    uint32_t line;
+} read_texts;
+
+static read_texts read_place(const cuda_driver *driver, cuda_stream stream, uint64_t address) {
     uint64_t itself = 0;
     sb_cuda_place place;
-    char *name = NULL;
-    if (address != 0 && read_gpu(driver, stream, address, &itself, sizeof itself) && itself != 0 &&
-        read_gpu(driver, stream, itself, &place, sizeof place)) {
-        name = read_text(driver, stream, place.name, place.name_size);
-        const char *file = read_text(driver, stream, place.file, place.file_size);
-        const char *function = read_text(driver, stream, place.function, place.function_size);
-        location->file = file != NULL ? file : "";
-        location->function = function != NULL ? function : "";
-        location->line = place.line;
-    }
-    if (name == NULL) {
-        enum { SIZE = 32 };
-        name = malloc(SIZE);
-        if (name != NULL)
-            snprintf(name, SIZE, "zone 0x%llx", (unsigned long long)address);
-    }
-    location->name = name != NULL ? name : unknown.name;
-    return location;
+    if (address == 0 || !read_gpu(driver, stream, address, &itself, sizeof itself) || itself == 0 ||
+        !read_gpu(driver, stream, itself, &place, sizeof place))
+        return (read_texts){0};
+    return (read_texts){.name = read_text(driver, stream, place.name, place.name_size),
+                        .file = read_text(driver, stream, place.file, place.file_size),
+                        .function = read_text(driver, stream, place.function, place.function_size),
+                        .line = place.line};
+}
+
+static char *name_after(uint64_t address) {
+    enum { SIZE = 32 };
+    char *name = malloc(SIZE);
+    if (name != NULL)
+        snprintf(name, SIZE, "zone 0x%llx", (unsigned long long)address);
+    return name;
+}
+
+/* Takes the texts over. NULL: no memory. */
+static const sb_source_location *keep(const read_texts *texts) {
+    const sb_source_location location = {.name = texts->name != NULL ? texts->name : unknown.name,
+                                         .function = texts->function != NULL ? texts->function
+                                                                             : unknown.function,
+                                         .file = texts->file != NULL ? texts->file : unknown.file,
+                                         .line = texts->line};
+    const uint64_t hash = hash_of(&location);
+    pthread_mutex_lock(&kept.lock);
+    const sb_source_location *found = find_kept(&location, hash);
+    const sb_source_location *made = found == NULL ? add_kept(&location, hash) : NULL;
+    pthread_mutex_unlock(&kept.lock);
+    if (made != NULL)
+        return made;
+    free(texts->name);
+    free(texts->file);
+    free(texts->function);
+    return found;
 }
 
 const sb_source_location *cuda_places_find(cuda_places *places, const cuda_driver *driver,
@@ -125,12 +182,15 @@ const sb_source_location *cuda_places_find(cuda_places *places, const cuda_drive
     if (!grow(places))
         return &unknown;
     cuda_place_entry *entry = entry_for(places, address);
-    if (entry->location == NULL || entry->is_forgotten) {
-        sb_source_location *location = read_place(driver, stream, address);
+    if (entry->location == NULL) {
+        read_texts texts = read_place(driver, stream, address);
+        if (texts.name == NULL)
+            texts.name = name_after(address);
+        const sb_source_location *location = keep(&texts);
         if (location == NULL)
             return &unknown;
-        places->count += entry->location == NULL ? 1 : 0;
-        *entry = (cuda_place_entry){address, false, location};
+        places->count++;
+        *entry = (cuda_place_entry){address, location};
     }
     return entry->location;
 }

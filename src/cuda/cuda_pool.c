@@ -201,6 +201,8 @@ void cuda_pool_close(cuda_pool *pool) {
     const cuda_driver *driver = pool->driver;
     if (driver == NULL)
         return;
+    if (pool->pinned.data == NULL)
+        free(pool->sms); /* as keep_losses left them */
     cuda_pinned_free(&pool->pinned, driver);
     free_records(pool);
     for (uint32_t i = 0; pool->chunks != NULL && i < pool->chunk_count; i++)
@@ -216,10 +218,33 @@ void cuda_pool_close(cuda_pool *pool) {
     *pool = (cuda_pool){0};
 }
 
+/* What SMs count outlives the memory that it was copied to. Without memory for it, all but the sum
+   is forgotten. */
+static void keep_losses(cuda_pool *pool) {
+    const size_t size = pool->options.sm_count * sizeof *pool->sms;
+    sb_cuda_sm *kept = pool->sms != NULL ? malloc(size) : NULL;
+    if (kept != NULL)
+        memcpy(kept, pool->sms, size);
+    else
+        pool->options.sm_count = 0;
+    cuda_pinned_free(&pool->pinned, NULL);
+    pool->sms = kept;
+    pool->zeros = NULL;
+    pool->rings = NULL;
+    pool->offered = NULL;
+}
+
 void cuda_pool_abandon(cuda_pool *pool) {
     cuda_pinned_free(&pool->copy_memory, NULL);
     for (uint32_t i = 0; i < pool->chunk_count; i++)
         cuda_chunk_free(&pool->chunks[i].told);
+    free(pool->chunks);
+    free(pool->seen);
+    free(pool->cleared);
+    free(pool->cleared_count);
+    pool->chunks = NULL;
+    pool->seen = pool->cleared = pool->cleared_count = NULL;
+    keep_losses(pool);
     pool->copy = NULL;
     pool->host = NULL;
     pool->chunk_count = 0;
@@ -229,12 +254,23 @@ void cuda_pool_abandon(cuda_pool *pool) {
 
 /* ---- reading ---- */
 
-/* Chunks behind tickets that were drawn since the last look are taken. */
+/* Those of an SM that are taken are looked at now, however little happened in them. */
+static void wake_chunks(cuda_pool *pool, uint32_t sm) {
+    for (uint32_t i = sm; i < pool->chunk_count; i += pool->options.sm_count)
+        pool->chunks[i].idle = 0;
+}
+
+/*
+ * Chunks behind tickets that were drawn since the last look are taken. A warp that goes on in
+ * another chunk has ended zones in the one before, which must not be told after those that follow.
+ */
 static void note_tickets(cuda_pool *pool, uint32_t sm) {
     const uint32_t size = pool->options.chunks_per_sm;
     const uint32_t taken = pool->sms[sm].taken;
     const uint32_t offered = pool->offered[sm];
     const uint32_t drawn = (int32_t)(taken - offered) < 0 ? taken : offered;
+    if ((int32_t)(drawn - pool->seen[sm]) > 0)
+        wake_chunks(pool, sm);
     for (; (int32_t)(drawn - pool->seen[sm]) > 0; pool->seen[sm]++) {
         const sb_cuda_word entry = pool->rings[(size_t)sm * size + pool->seen[sm] % size];
         cuda_pool_chunk *chunk = &pool->chunks[(uint32_t)entry];
@@ -243,7 +279,6 @@ static void note_tickets(cuda_pool *pool, uint32_t sm) {
     }
     /* Tickets that came too late for a chunk have none, and will never have. */
     if ((int32_t)(taken - offered) > 0) {
-        pool->passed_over += taken - offered;
         pool->offered[sm] = taken;
         pool->seen[sm] = taken;
     }
@@ -365,14 +400,9 @@ static sb_status clear_chunks(cuda_pool *pool, bool *has_any, sb_error *error) {
     return end > 0 ? clear_run(pool, first, end, error) : SB_OK;
 }
 
-sb_status cuda_pool_recycle(cuda_pool *pool, sb_error *error) {
+/* In the ring of each SM, behind the tickets that were drawn so far. */
+static void offer_cleared(cuda_pool *pool) {
     const uint32_t size = pool->options.chunks_per_sm;
-    bool has_any = false;
-    if (pool->is_dead)
-        return SB_OK;
-    SB_TRY(clear_chunks(pool, &has_any, error));
-    if (!has_any)
-        return SB_OK;
     for (uint32_t sm = 0; sm < pool->options.sm_count; sm++) {
         for (uint32_t i = 0; i < pool->cleared_count[sm]; i++) {
             const uint32_t number = pool->cleared[(size_t)sm * size + i];
@@ -382,6 +412,18 @@ sb_status cuda_pool_recycle(cuda_pool *pool, sb_error *error) {
         }
         pool->cleared_count[sm] = 0;
     }
+}
+
+sb_status cuda_pool_recycle(cuda_pool *pool, sb_error *error) {
+    bool has_any = false;
+    if (pool->is_dead)
+        return SB_OK;
+    SB_TRY(clear_chunks(pool, &has_any, error));
+    if (!has_any)
+        return SB_OK;
+    /* Tickets that were drawn in vain since the copy would take these chunks with them. */
+    SB_TRY(read_counts(pool, error));
+    offer_cleared(pool);
     SB_TRY(offer_to_gpu(pool, error));
     /* The pinned copies that these come from change with the next drain. */
     return cuda_check(pool->driver, pool->driver->stream_wait(pool->stream),

@@ -5,7 +5,7 @@
  *   taken     a warp may write into it. Taken chunks are copied in every drain (those in which
  *             nothing happens less often), by a copy engine on a stream of its own, so that kernels
  *             need not end for it
- *   zeroed    all records in it were complete and are told: it is cleared and offered again
+ *   cleared   all records in it were complete and are told: it is zeroed and offered again
  *
  * A chunk is complete if it is full or retired and every record in it has its end. Warps leave
  * theirs in shared memory, where it is forgotten if no other comes to inherit it. cuda_pool_mark
@@ -65,7 +65,6 @@ typedef struct cuda_pool {
     uint32_t taken_count;
     uint32_t key;  /* of entries in shared memory that count */
     uint64_t lost; /* records, so far */
-    uint64_t passed_over;
     uint32_t looks;
     bool copies_all; /* in the last look */
     bool is_dead;    /* the context has failed; what is on the host can still be read */

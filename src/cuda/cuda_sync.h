@@ -1,7 +1,7 @@
 /*
  * The global timer of a GPU on the host's clock: a kernel of one thread answers questions of the
- * host over mapped memory, each with the time it reads. Asked again every few seconds while kernels
- * record, so that drift is followed. A GPU that is too busy to answer is asked later.
+ * host over mapped memory, each with the time it reads. Asked again five times a second while
+ * kernels record, so that drift is followed. A GPU that is too busy to answer is asked later.
  */
 #ifndef SB_CUDA_CUDA_SYNC_H
 #define SB_CUDA_CUDA_SYNC_H

@@ -4,8 +4,8 @@
  * cuCtxSynchronize breaks every graph that is being captured in a stream of the context, whichever
  * thread captures it and whatever mode this thread is in; so nobody here calls it who was not asked
  * to wait, unless the user has said that no graphs are captured (STROBE_CUDA_WAIT). All other calls
- * are about streams and memory of our own, and are made with this thread's capture mode relaxed:
- * they are no part of anybody's graph.
+ * are about streams, memory and modules of our own, and are made with the thread's capture mode
+ * relaxed, also in threads of the program: they are no part of anybody's graph.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -16,6 +16,8 @@
 /* Between two looks, ns: while kernels record, and at most. */
 #define PAUSE_LEAST_NS 1000000
 #define PAUSE_MOST_NS 32000000
+/* Between two questions to modules what they missed. */
+#define MISSED_PAUSE_NS 1000000000
 /* Until a wait is tried again that met a capture. */
 #define CAPTURE_PAUSE_NS 100000000
 
@@ -28,23 +30,36 @@ static struct {
 
 /* ---- visits ---- */
 
+int cuda_relax(const cuda_driver *driver) {
+    int mode = CUDA_CAPTURE_RELAXED;
+    (void)driver->capture_mode(&mode);
+    return mode;
+}
+
+void cuda_strict(const cuda_driver *driver, int mode) {
+    (void)driver->capture_mode(&mode);
+}
+
 bool cuda_enter(cuda_context *context, cuda_visit *visit) {
-    const cuda_driver *driver = context->driver;
-    *visit = (cuda_visit){.mode = CUDA_CAPTURE_RELAXED};
     pthread_mutex_lock(&context->lock);
+    return cuda_enter_locked(context, visit);
+}
+
+bool cuda_enter_locked(cuda_context *context, cuda_visit *visit) {
+    const cuda_driver *driver = context->driver;
+    *visit = (cuda_visit){0};
     if (!cuda_context_is_there(context) || context->is_dead ||
         driver->context_get(&visit->before) != 0 || driver->context_set(context->handle) != 0)
         return false;
     visit->is_set = true;
-    (void)driver->capture_mode(&visit->mode);
+    visit->mode = cuda_relax(driver);
     cuda_context_drop_units(context);
     return true;
 }
 
 void cuda_leave(cuda_context *context, const cuda_visit *visit) {
-    int mode = visit->mode;
     if (visit->is_set) {
-        (void)context->driver->capture_mode(&mode);
+        cuda_strict(context->driver, visit->mode);
         (void)context->driver->context_set(visit->before);
     }
     pthread_mutex_unlock(&context->lock);
@@ -62,7 +77,7 @@ static bool is_capturing(const cuda_driver *driver) {
     return cuda_is_capture_error(result) || (result == 0 && status != 0);
 }
 
-static int wait_unless_capturing(const cuda_driver *driver) {
+int cuda_wait_unless_capturing(const cuda_driver *driver) {
     return is_capturing(driver) ? CUDA_ERROR_CAPTURE_FIRST : driver->context_wait();
 }
 
@@ -91,7 +106,7 @@ static void *wait_for_launches(void *of) {
     free(of);
     int waited = context->driver->context_set(order.handle);
     if (waited == 0)
-        waited = wait_unless_capturing(context->driver);
+        waited = cuda_wait_unless_capturing(context->driver);
     pthread_mutex_lock(&context->lock);
     end_wait(context, waited, order.reclaim, began);
     pthread_mutex_unlock(&context->lock);
@@ -105,7 +120,7 @@ static void start_waiting(cuda_context *context) {
     const uint32_t reclaim = order != NULL ? cuda_context_begin_reclaim(context, false) : 0;
     if (reclaim != 0) {
         *order = (wait_order){context, context->handle, reclaim};
-        if (pthread_create(&thread, NULL, wait_for_launches, order) == 0) {
+        if (sb_thread_start(&thread, wait_for_launches, order)) {
             pthread_detach(thread);
             return;
         }
@@ -120,7 +135,7 @@ sb_status cuda_flush_entered(cuda_context *context, sb_error *error) {
     const uint32_t reclaim = cuda_context_begin_reclaim(context, true);
     const int64_t began = sb_clock_ns();
     pthread_mutex_unlock(&context->lock);
-    const int waited = wait_unless_capturing(driver);
+    const int waited = cuda_wait_unless_capturing(driver);
     pthread_mutex_lock(&context->lock);
     end_wait(context, waited, reclaim, began);
     if (cuda_is_capture_error(waited))
@@ -130,6 +145,7 @@ sb_status cuda_flush_entered(cuda_context *context, sb_error *error) {
     if (!cuda_context_is_there(context))
         return SB_OK;
     SB_TRY(cuda_drain(context, CUDA_LOOK_ENDED, error));
+    cuda_context_read_missed(context);
     return cuda_check(driver, waited, "kernels failed", error);
 }
 
@@ -174,6 +190,8 @@ static bool look_at(cuda_context *context) {
     if (cuda_enter(context, &visit)) {
         const uint64_t zones = context->counts.zones;
         (void)cuda_drain(context, CUDA_LOOK_RUNNING, NULL);
+        if (sb_clock_ns() - context->missed_ns > MISSED_PAUSE_NS)
+            cuda_context_read_missed(context);
         const bool is_low = cuda_pool_is_low(&context->pool);
         is_busy = context->counts.zones != zones || is_low;
         if (is_low && cuda_options_get()->may_wait && sb_clock_ns() >= context->wait_after_ns)
@@ -184,11 +202,12 @@ static bool look_at(cuda_context *context) {
 }
 
 static void look_around_once(bool *is_busy) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const cuda_driver *driver = cuda_driver_in_use();
     if (driver == NULL)
         return;
-    int mode = CUDA_CAPTURE_RELAXED;
-    (void)driver->capture_mode(&mode);
+    pthread_once(&once, cuda_follow_exit);
+    (void)cuda_relax(driver);
     cuda_contexts_find(driver);
     for (cuda_context *at = cuda_contexts_first(); at != NULL; at = at->next)
         *is_busy = look_at(at) || *is_busy;
@@ -214,7 +233,7 @@ void cuda_watch_start(void) {
     cuda_follow_forks();
     pthread_mutex_lock(&watch.lock);
     if (!watch.is_running && !__atomic_load_n(&watch.is_ending, __ATOMIC_ACQUIRE))
-        watch.is_running = pthread_create(&watch.thread, NULL, look_around, NULL) == 0;
+        watch.is_running = sb_thread_start(&watch.thread, look_around, NULL);
     pthread_mutex_unlock(&watch.lock);
 }
 
@@ -226,4 +245,49 @@ void cuda_watch_end(void) {
     pthread_mutex_unlock(&watch.lock);
     if (is_running)
         pthread_join(watch.thread, NULL);
+}
+
+/* ---- the end of the program ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    void (*work)(void);
+    bool is_done;
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *do_last(void *unused) {
+    (void)unused;
+    last.work();
+    pthread_mutex_lock(&last.lock);
+    last.is_done = true;
+    pthread_cond_signal(&last.changed);
+    pthread_mutex_unlock(&last.lock);
+    return NULL;
+}
+
+/* A wait of the driver's cannot be given up; waiting for whoever waits can. */
+bool cuda_do_within(void (*work)(void), int64_t limit_ns) {
+    enum { SECOND_NS = 1000000000 };
+    pthread_t thread;
+    pthread_condattr_t attributes;
+    const int64_t end = sb_clock_ns() + limit_ns;
+    const struct timespec until = {.tv_sec = end / SECOND_NS, .tv_nsec = end % SECOND_NS};
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&last.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    last.work = work;
+    if (!sb_thread_start(&thread, do_last, NULL)) {
+        work();
+        return true;
+    }
+    pthread_detach(thread);
+    int waited = 0;
+    pthread_mutex_lock(&last.lock);
+    while (!last.is_done && waited == 0)
+        waited = pthread_cond_timedwait(&last.changed, &last.lock, &until);
+    const bool is_done = last.is_done;
+    pthread_mutex_unlock(&last.lock);
+    return is_done;
 }

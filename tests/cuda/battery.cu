@@ -1,5 +1,5 @@
 /*
- * Kernels whose zones are known: how many there are, how long they take, what they lie in.
+ * Runs the kernels of battery_kernels.cuh, whose zones are known.
  *
  *     STROBE_CUDA_LOG=zones.csv battery CASE
  *
@@ -15,6 +15,8 @@
 
 #include <strobe/cuda.h>
 #include <strobe/cuda_host.h>
+
+#include "battery_kernels.cuh"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 
@@ -35,154 +37,6 @@ static int sm_count() {
     int count = 0;
     check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), "SMs");
     return count;
-}
-
-/* ---- kernels ---- */
-
-/* How long it really took. */
-__device__ long long spin_cycles(long long cycles) {
-    const long long begin = clock64();
-    long long now = begin;
-    while (now - begin < cycles)
-        now = clock64();
-    return now - begin;
-}
-
-__device__ unsigned long long timer() {
-    unsigned long long now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
-__device__ void spin_ns(unsigned long long ns) {
-    const unsigned long long begin = timer();
-    while (timer() - begin < ns)
-        ;
-}
-
-__global__ void spins(int rounds) {
-    DeviceZoneScopedMainN("spins");
-    for (int i = 0; i < rounds; i++) {
-        long long spent;
-        {
-            DeviceZoneScopedN("cycles 1000");
-            spent = spin_cycles(1000);
-        }
-        DeviceTimestampedData("cycles 1000", spent);
-        {
-            DeviceZoneScopedN("cycles 10000");
-            spent = spin_cycles(10000);
-        }
-        DeviceTimestampedData("cycles 10000", spent);
-        {
-            DeviceZoneScopedN("ns 20000");
-            spin_ns(20000);
-            DeviceZoneScopedN("inside");
-            spin_cycles(100);
-        }
-    }
-}
-
-__global__ void divergent() {
-    DeviceZoneScopedMainN("divergent");
-    if (threadIdx.x % 32 < 16) {
-        DeviceZoneScopedN("left");
-        spin_cycles(2000);
-        if (threadIdx.x % 32 < 4) {
-            DeviceZoneScopedN("left left");
-            spin_cycles(500);
-        }
-    } else {
-        DeviceZoneScopedN("right");
-        spin_cycles(1500);
-    }
-    for (int i = 0; i < 20; i++)
-        if (threadIdx.x % 32 == i) {
-            DeviceZoneScopedN("single");
-            spin_cycles(50);
-        }
-}
-
-/* Some warps return from inside a zone, some end without the compiler's knowledge. */
-__global__ void early() {
-    DeviceZoneScopedN("early");
-    const int warp = threadIdx.x / 32;
-    spin_cycles(500);
-    if (warp == 1)
-        return;
-    DeviceZoneScopedN("later");
-    if (warp == 2)
-        asm volatile("exit;");
-    spin_cycles(500);
-}
-
-__global__ void traps(int at) {
-    DeviceZoneScopedMainN("traps");
-    for (int i = 0; i < 10; i++) {
-        DeviceZoneScopedN("step");
-        spin_cycles(100);
-    }
-    DeviceZoneScopedN("trapped");
-    spin_ns(2000000);
-    if (static_cast<int>(blockIdx.x) == at)
-        __trap();
-    spin_ns(3000000000ull);
-}
-
-__global__ void small(float *values) {
-    DeviceZoneScopedMainN("small");
-    {
-        DeviceZoneScopedN("load");
-        values[blockIdx.x * blockDim.x + threadIdx.x] += 1;
-    }
-    DeviceZoneScopedN("store");
-    values[blockIdx.x * blockDim.x + threadIdx.x] *= 2;
-}
-
-__global__ void without_main(float *values) {
-    for (int i = 0; i < 3; i++) {
-        DeviceZoneScopedN("step");
-        values[blockIdx.x * blockDim.x + threadIdx.x] += 1;
-    }
-}
-
-/* Runs until it is told to stop. */
-__global__ void persistent(volatile int *stop) {
-    DeviceZoneScopedMainN("persistent");
-    while (!*stop) {
-        DeviceZoneScopedN("turn");
-        spin_ns(5000000);
-    }
-}
-
-__global__ void everything() {
-    DeviceZoneScopedMainN("everything");
-    __shared__ sb_cuda_span span;
-    if (threadIdx.x == 0)
-        span = DeviceSpanBegin("from warp 0 to warp 3");
-    DeviceTimestampedData("number", 1000 + blockIdx.x);
-    DeviceRecordEvent(77);
-    for (int i = 0; i < 10; i++) {
-        DeviceZoneScopedSumN1("summed");
-        spin_cycles(1000);
-    }
-    {
-        DeviceZoneScopedMainChildN("child");
-        spin_cycles(100);
-    }
-    {
-        DeviceZoneScopedWaitN("waits");
-        spin_cycles(100);
-    }
-    __syncthreads();
-    if (threadIdx.x / 32 == 3)
-        DeviceSpanEnd(span);
-}
-
-__global__ void not_valid() {
-    DeviceValidateProfiler(blockIdx.x % 2 == 0);
-    DeviceZoneScopedN("valid");
-    spin_cycles(100);
 }
 
 /* ---- cases ---- */
@@ -224,9 +78,9 @@ static void run_early() {
 static void run_trap() {
     const int blocks = sm_count();
     spins<<<blocks, THREADS>>>(1);
-    traps<<<blocks, THREADS>>>(-1);
+    traps<<<blocks, THREADS>>>(-1, 3000000000ull);
     check(cudaDeviceSynchronize(), "no trap");
-    traps<<<blocks, THREADS>>>(5);
+    traps<<<blocks, THREADS>>>(5, 3000000000ull);
     const cudaError_t result = cudaDeviceSynchronize();
     if (result == cudaSuccess)
         fprintf(stderr, "battery: the kernel did not trap\n");

@@ -22,6 +22,8 @@ ENVIRONMENT = {
     "capture": {"STROBE_CUDA_CHUNKS": "64"},
     "sampled": {"STROBE_CUDA_SAMPLE": "sm=4,block=2,warp=2"},
 }
+# Cases that run another one's kernels, with other settings.
+STAND_INS = {"sampled": "spins"}
 CHUNK = 128  # records
 
 
@@ -29,24 +31,29 @@ class Failure(Exception):
     pass
 
 
-def expect(condition, message):
+class Misplaced(Failure):
+    """Of zones that are all there, but not at the right time."""
+
+
+def expect(condition, message, kind=Failure):
     if not condition:
-        raise Failure(message)
+        raise kind(message)
 
 
 def run(battery, case):
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "zones.csv"
         environment = dict(os.environ, STROBE_CUDA_LOG=str(log), **ENVIRONMENT.get(case, {}))
-        name = "spins" if case == "sampled" else case
-        done = subprocess.run([battery, name], env=environment, capture_output=True, text=True, timeout=300)
+        done = subprocess.run([battery, STAND_INS.get(case, case)], env=environment, capture_output=True, text=True, timeout=300)
         if done.returncode == 77:
             print("skipped: there is no GPU here")
             sys.exit(77)
         lines = done.stdout.splitlines()
         expect(lines and lines[-1].startswith("{"), f"{case}: no result: {done.stdout}{done.stderr}")
-        with open(log, newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = []
+        if log.exists():
+            with open(log, newline="") as file:
+                rows = list(csv.DictReader(file))
     for row in rows:
         for key in ("sm", "begin_ns", "end_ns", "value", "warp", "block_x", "launch", "times"):
             row[key] = int(row[key])
@@ -82,7 +89,7 @@ def nested(rows, slack_ns=500):
             beyond = end - stack[-1] if stack else 0
             # One that begins a little after what it holds; the begin of a long one is less certain.
             late = slack_ns + (end - begin) * 2e-6
-            expect(beyond <= slack_ns or begin - found[0][0] <= late, f"{owner}: {name} reaches out of what it lies in by {beyond} ns")
+            expect(beyond <= slack_ns or begin - found[0][0] <= late, f"{owner}: {name} reaches out of what it lies in by {beyond} ns", Misplaced)
             stack.append(end)
     print(f"    ends and starts of neighbours are out of order by {worst} ns at most")
 
@@ -152,9 +159,12 @@ def check_sync(result, rows, lines):
     expect(scatter <= result["error_ns"] + 500, f"ends are off by {scatter:.0f} ns, which is more than was stated")
 
 
-def check_case(battery, case):
+def check_case(battery, case, is_timed=True):
+    """is_timed: the GPU runs as fast as one, and spins take as long as they were told to."""
     result, rows, lines, stderr = run(battery, case)
     print(f"  {case}: {result}")
+    # Where the GPU's time is not well known, the two ends of a zone may be placed by different lines.
+    slack_ns = 500 if is_timed else 500 + 4 * result["error_ns"]
     if case == "trap":
         blocks = result["expected"] // (8 * 29)
         expect(result["zones"] >= result["expected"] - 12 * 8, "zones are missing")
@@ -168,12 +178,14 @@ def check_case(battery, case):
         for row in zones(rows):
             turns[row["block_x"], row["warp"]] += row["name"] == "turn"
         expect(min(turns.values()) > CHUNK, f"a warp has recorded {min(turns.values())} zones, which is no more than a chunk")
-        nested(rows)
+        # On the GPU made of software a lane of this loop may be left behind for a whole turn of the others.
+        if is_timed:
+            nested(rows, slack_ns)
     elif case == "constructor":
         told = result["zones"] + result["lost"] + result["missed"]
         expect(told == result["expected"], f"{told} of {result['expected']} zones are told or counted")
         expect(result["zones"] > result["expected"] / 2, "most were missed")
-        nested(rows)
+        nested(rows, slack_ns)
     elif case == "sampled":
         expect(0 < result["zones"] < result["expected"] / 6, "sampling has no effect")
         for row in rows:
@@ -181,8 +193,8 @@ def check_case(battery, case):
     else:
         all_there(result, rows)
         if case != "divergent":
-            nested(rows)
-    if case in ("spins", "streams", "sync"):
+            nested(rows, slack_ns)
+    if is_timed and case in ("spins", "streams", "sync"):
         print(f"    ns that durations are off by, in 50 / 90 / 99 %: {durations(rows, case != 'spins')}")
     if case == "forgotten":
         expect(result["lost"] == 0, f"{result['lost']} lost")
@@ -193,7 +205,8 @@ def check_case(battery, case):
         warps = result["expected"] // 25 * 8
         expect(kinds["data"] == warps and kinds["event"] == warps and kinds["sum"] == warps, str(dict(kinds)))
         sums = [row for row in rows if row["kind"] == "sum"]
-        expect(all(row["times"] == 10 and 10000 <= row["value"] < 13000 for row in sums), "sums are off")
+        expect(all(row["times"] == 10 and row["value"] >= 10000 for row in sums), "sums are off")
+        expect(not is_timed or all(row["value"] < 13000 for row in sums), "sums are too long")
     if case == "sync":
         check_sync(result, rows, lines)
 

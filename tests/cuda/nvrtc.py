@@ -7,12 +7,12 @@ Zones compile for several GPUs, use no local memory, and leave no trace in the c
 off. Exits with 77 where the package cannot be had.
 """
 import ctypes
-import subprocess
 import sys
 from pathlib import Path
 
+from packages import install, skip
+
 PACKAGE = "nvidia-cuda-nvrtc==13.0.88"
-LIMIT_S = 240
 
 # All that there is; clang compiles it too (clang.cu).
 KERNEL = Path(__file__).with_name("everything.cu").read_text()
@@ -37,29 +37,9 @@ extern "C" __global__ void kernel(float *values, int count) {
 """
 
 
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(77)
-
-
-def run(command):
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
-
-
 def find_library(cache):
-    """The compiler's library, fetched on the first call and found again on the next ones."""
-    pattern = "lib/python*/site-packages/nvidia/cu*/lib/libnvrtc.so.*"
-    marker = cache / PACKAGE
-    if not marker.exists():
-        if not run([sys.executable, "-m", "venv", "--clear", str(cache)]):
-            skip("no virtual environment can be made")
-        if not run([str(cache / "bin" / "python"), "-m", "pip", "install", "-q", "--no-deps", "--retries", "1", PACKAGE]):
-            skip(f"{PACKAGE} cannot be installed")
-        marker.touch()
-    found = sorted(cache.glob(pattern))
+    """The compiler's library."""
+    found = sorted(install(cache, [PACKAGE]).glob("lib/libnvrtc.so.*"))
     if not found:
         skip(f"{PACKAGE} holds no library")
     try:

@@ -44,6 +44,10 @@ static void end(void *context, uint32_t sm, uint32_t lane, int64_t time, uint32_
         abort();
 }
 
+static void note(void *context, uint32_t lane, const cuda_event *event) {
+    check_time(context, lane, event->time);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -72,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         cuda_decode_events(records[i], &chunks[i], i, &fit, INT64_MAX - 1, CUDA_FOREVER, take, all);
         cuda_decode_abandon(records[i], &chunks[i], i, INT64_MAX - 1, take, all);
     }
-    const cuda_lane_sink sink = {.begin = begin, .end = end, .context = all};
+    const cuda_lane_sink sink = {.begin = begin, .end = end, .note = note, .context = all};
     cuda_lanes_put(&lanes, all->events, all->count, &sink);
     for (uint32_t i = 0; i <= CUDA_LANES_MAX; i++)
         if (all->depth[i] != 0)

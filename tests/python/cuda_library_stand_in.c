@@ -19,12 +19,15 @@ static struct {
     char build[256]; /* name, source, options, in a row */
     int launches;
     seen_launch last;
-    void *current; /* the context */
+    int built;
     int unloaded;
 } seen;
 
+static _Thread_local void *current; /* the context */
+
 API const char *stand_in_build(void);
 API const seen_launch *stand_in_launch(void);
+API int stand_in_built(void);
 API int stand_in_unloaded(void);
 API int cuInit(unsigned flags);
 API int cuCtxGetCurrent(void **context);
@@ -40,6 +43,10 @@ const seen_launch *stand_in_launch(void) {
     return &seen.last;
 }
 
+int stand_in_built(void) {
+    return seen.built;
+}
+
 int stand_in_unloaded(void) {
     return seen.unloaded;
 }
@@ -51,12 +58,12 @@ int cuInit(unsigned flags) {
 }
 
 int cuCtxGetCurrent(void **context) {
-    *context = seen.current;
+    *context = current;
     return 0;
 }
 
 int cuCtxSetCurrent(void *context) {
-    seen.current = context;
+    current = context;
     return 0;
 }
 
@@ -92,6 +99,9 @@ sb_status sb_cuda_build(const sb_cuda_build_options *options, sb_cuda_module **m
         used += (size_t)snprintf(seen.build + used, sizeof seen.build - used, "|%s",
                                  options->options[i]);
     *module = (sb_cuda_module *)(void *)&made;
+    seen.built++;
+    if (current == NULL)
+        (void)cuDevicePrimaryCtxRetain(&current, 0);
     return SB_OK;
 }
 

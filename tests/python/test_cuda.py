@@ -10,8 +10,10 @@ import importlib
 import os
 import struct
 import sys
+import threading
 import types
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
@@ -55,8 +57,8 @@ class Library:
         self.flushes += 1
 
 
-class Driver:
-    """Contexts are numbers: 100 and up are those of GPUs."""
+class Driver(threading.local):
+    """Contexts are numbers: 100 and up are those of GPUs. Each thread has its own, or none."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -66,6 +68,8 @@ class Driver:
         return self.now
 
     def context_of(self, device: int | None) -> int:
+        if device is None:
+            self.now = self.now or 100
         return self.now if device is None else 100 + device
 
     def enter(self, context: int) -> int:
@@ -97,7 +101,9 @@ class WithStandIns(unittest.TestCase):
             self.addCleanup(change.stop)
 
     def kernel(self, parameters: str, **more: object) -> cuda.Kernel:
-        return cuda.kernel(f'extern "C" __global__ void k({parameters}) {{}}', "k", **more)
+        made = cuda.kernel(f'extern "C" __global__ void k({parameters}) {{}}', "k", **more)
+        self.before = self.driver.now
+        return made
 
     def packed(self, parameters: str, *arguments: object) -> list[bytes]:
         self.kernel(parameters)(*arguments, grid=1, block=32)
@@ -219,7 +225,7 @@ class Launching(WithStandIns):
 
     def launched(self) -> tuple[int, int]:
         """The context and the stream of the last launch."""
-        self.assertEqual(self.driver.now, 0)  # as before
+        self.assertEqual(self.driver.now, self.before)
         return self.driver.entered[-1], self.library.launches[-1][2]
 
     def test_the_current_stream_of_the_framework(self) -> None:
@@ -280,6 +286,52 @@ class Launching(WithStandIns):
         self.kernel("int n")(1, grid=1, block=32)
         self.assertEqual(len(self.library.built), 3)
 
+    def in_thread(self, what: Callable[[], object]) -> threading.Thread:
+        thread = threading.Thread(target=what, daemon=True)
+        thread.start()
+        return thread
+
+    def test_threads_without_a_context_share_what_is_built(self) -> None:
+        launch = self.kernel("int n")
+        for _ in range(3):
+            self.in_thread(lambda: launch(1, grid=1, block=32)).join()
+        self.assertEqual((len(self.library.built), len(self.library.launches)), (1, 3))
+        launch.unload()
+        self.assertEqual(self.library.unloaded, [1])
+
+    def test_what_is_being_launched_is_not_unloaded(self) -> None:
+        launch, is_inside, may_leave = self.kernel("int n"), threading.Event(), threading.Event()
+        unloaded_meanwhile = []
+
+        def wait(*_: object) -> None:
+            is_inside.set()
+            may_leave.wait(10)
+            unloaded_meanwhile.extend(self.library.unloaded)
+
+        with mock.patch.object(self.library, "launch", wait):
+            launching = self.in_thread(lambda: launch(1, grid=1, block=32))
+            self.assertTrue(is_inside.wait(10))
+            unloading = self.in_thread(launch.unload)
+            unloading.join(0.1)
+            self.assertTrue(unloading.is_alive())
+            with self.assertRaisesRegex(cuda.Error, "^k was unloaded$"):  # and nobody comes any more
+                launch(1, grid=1, block=32)
+            may_leave.set()
+            launching.join()
+            unloading.join()
+        self.assertEqual((unloaded_meanwhile, self.library.unloaded), ([], [1]))
+
+    def test_a_launch_that_fails_keeps_nothing_from_being_unloaded(self) -> None:
+        for name in ("launch", "find"):
+            launch = self.kernel("int n, float *x", options=[name])
+            values = tensor() if name == "launch" else tensor(device=1)  # where it is not known yet
+            with mock.patch.object(self.library, name, side_effect=cuda.Error("no luck")):
+                with self.assertRaisesRegex(cuda.Error, "^no luck$"):
+                    launch(1, values, grid=1, block=32)
+            unloading = self.in_thread(launch.unload)
+            unloading.join(10)
+            self.assertFalse(unloading.is_alive())
+
     def test_parameters_by_hand(self) -> None:
         with self.assertRaisesRegex(ValueError, "^the source has no `__global__ void k"):
             cuda.kernel("MAKE(k)", "k")
@@ -336,19 +388,19 @@ class Calling(Recorded):
             thread = threading.Thread(target=lambda: k(ctypes.c_void_p(16), 32, 1, 2, grid=1, block=1))
             thread.start()
             thread.join()
-            print(seen() == (1, 1, 1, 1, 1, 1, 0, 0, 16, 32, 1, 2.0), k._driver.current())
+            print(seen() == (1, 1, 1, 1, 1, 1, 0, 0, 16, 32, 1, 2.0), k._driver.current() == k._driver.context_of(0))
             print(cuda.counts())
             for wrong in (lambda: k(None, None, 0, 0, grid=13, block=1), lambda: cuda.kernel(source + " nonsense", "k"),
                           lambda: k._driver.context_of(2)):
                 try: wrong()
                 except cuda.Error as reason: print(reason)
             k.unload()
-            print(stand_in.stand_in_unloaded())
+            print(stand_in.stand_in_built(), stand_in.stand_in_unloaded())
         """)
         done = self.command(PYTHON, script)
         self.assertEqual(done.stdout.splitlines(), [
-            "True", "True", "True 0", "Counts(zones=2, others=2, lost=3, missed=4, cut=5, unplaced=6)",
-            "k cannot be launched: no luck", "k.cu: cannot be built", "GPU 2 cannot be used", "2"], done.stderr)
+            "True", "True", "True True", "Counts(zones=2, others=2, lost=3, missed=4, cut=5, unplaced=6)",
+            "k cannot be launched: no luck", "k.cu: cannot be built", "GPU 2 cannot be used", "2 2"], done.stderr)
 
 
 class Recording(Recorded):

@@ -32,7 +32,7 @@ enum {
     NO_CONTEXT = 201,
     CAPTURE_IMPLICIT = 906,
     GRAPH_NODES_MOST = 64,
-    STREAMS_MOST = 64,
+    STREAMS_MOST = 256,
     PATIENCE_NS = 100000000
 };
 
@@ -83,7 +83,6 @@ struct fake_context {
 static fake_context primary;
 static fake_context other;
 static unsigned long long last_id;
-static int retained;
 static _Thread_local fake_context *current;
 
 static void start_context(fake_context *context) {
@@ -97,12 +96,19 @@ API int cuInit(unsigned flags) {
     return (int)flags;
 }
 
+/* The real compiler asks the driver for its cache, and goes without where there is none. */
+API int cuGetExportTable(const void **table, const void *id) {
+    (void)id;
+    *table = NULL;
+    return FAILED;
+}
+
 API int cuGetErrorString(int error, const char **text) {
     return stand_in_driver()->error_text(error, text);
 }
 
 API int cuDeviceGetCount(int *count) {
-    *count = 1;
+    *count = fake.devices != 0 ? fake.devices : 1;
     return fake.is_started ? 0 : NOT_STARTED;
 }
 
@@ -118,6 +124,13 @@ API int cuDeviceGetName(char *name, int size, cuda_device device) {
 }
 
 API int cuDeviceGetAttribute(int *value, int attribute, cuda_device device) {
+    const int capability = fake.capability != 0 ? fake.capability : 90;
+    *value = attribute == CUDA_MAJOR ? capability / 10 : capability % 10;
+    if (attribute == CUDA_MAJOR || attribute == CUDA_MINOR)
+        return 0;
+    *value = fake.sms;
+    if (attribute == CUDA_SM_COUNT && fake.sms != 0)
+        return 0;
     return stand_in_driver()->device_attribute(value, attribute, device);
 }
 
@@ -128,15 +141,14 @@ API int cuDeviceTotalMem_v2(size_t *bytes, cuda_device device) {
 }
 
 API int cuDevicePrimaryCtxGetState(cuda_device device, unsigned *flags, int *is_active) {
-    (void)device;
     *flags = 0;
-    *is_active = primary.is_alive;
-    return 0;
+    *is_active = device == 0 && primary.is_alive;
+    return fake.is_unseen ? FAILED : 0;
 }
 
 API int cuDevicePrimaryCtxRetain(fake_context **context, cuda_device device) {
     (void)device;
-    __atomic_add_fetch(&retained, 1, __ATOMIC_RELAXED);
+    fake.retained++;
     start_context(&primary);
     *context = &primary;
     return 0;
@@ -144,7 +156,7 @@ API int cuDevicePrimaryCtxRetain(fake_context **context, cuda_device device) {
 
 API int cuDevicePrimaryCtxRelease_v2(cuda_device device) {
     (void)device;
-    __atomic_sub_fetch(&retained, 1, __ATOMIC_RELAXED);
+    fake.retained--;
     return 0;
 }
 
@@ -292,10 +304,14 @@ API int cuStreamQuery(fake_stream *stream) {
     return stand_in_driver()->stream_query(NULL);
 }
 
+/* What was written to the gate may not have arrived yet. */
+static _Atomic bool is_gate_on_its_way;
+
 API int cuStreamSynchronize(fake_stream *stream) {
     if (is_forbidden())
         return break_capture();
     int result = cuStreamQuery(stream);
+    is_gate_on_its_way = false;
     while (result == CUDA_ERROR_NOT_READY) {
         sleep_ns(100000);
         result = cuStreamQuery(stream);
@@ -323,6 +339,18 @@ API int cuMemcpyDtoHAsync_v2(void *to, cuda_address from, size_t size, fake_stre
 
 static sb_cuda_gate unit_gate;
 
+/* Warps run meanwhile: whoever sees that it is open uses all the rest. */
+static void watch_gate(cuda_address to, const void *from, size_t size) {
+    const sb_cuda_gate *gate = pointer(stand_in_gate());
+    const cuda_address at = to - stand_in_gate();
+    if (at >= sizeof *gate)
+        return;
+    const bool opens = at == 0 && gate->records == 0 && *(const uint32_t *)from != 0;
+    if (opens && (size > sizeof gate->records || is_gate_on_its_way))
+        fake.was_gate_torn = true;
+    is_gate_on_its_way = true;
+}
+
 API int cuMemcpyHtoDAsync_v2(cuda_address to, const void *from, size_t size, fake_stream *stream) {
     if (is_forbidden())
         return break_capture();
@@ -330,6 +358,7 @@ API int cuMemcpyHtoDAsync_v2(cuda_address to, const void *from, size_t size, fak
         fake.was_gone_used = true;
         return FAILED;
     }
+    watch_gate(to, from, size);
     pthread_mutex_lock(&memory_lock);
     const int result = is_usable(stream) ? stand_in_driver()->copy_to_gpu(to, from, size, NULL)
                                          : CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -360,6 +389,10 @@ API void fake_reset(void) {
 API int cuModuleLoadData(cuda_module_handle *module, const void *image) {
     if (is_forbidden())
         return break_capture();
+    fake.was_ptx = *(const char *)image == '.';
+    pthread_mutex_lock(&memory_lock);
+    snprintf(fake.loaded, sizeof fake.loaded, "%s", (const char *)image);
+    pthread_mutex_unlock(&memory_lock);
     return stand_in_driver()->module_load(module, image);
 }
 
@@ -516,8 +549,8 @@ static void record_many(uint64_t launch, int count) {
     free(open);
 }
 
-static int run(cuda_function function, uint64_t launch, unsigned blocks, unsigned threads,
-               void **arguments) {
+static int run_alone(cuda_function function, uint64_t launch, unsigned blocks, unsigned threads,
+                     void **arguments) {
     if (is_named(function, "trap"))
         stand_in_break(true);
     if (is_named(function, "plain"))
@@ -535,7 +568,17 @@ static int run(cuda_function function, uint64_t launch, unsigned blocks, unsigne
     return 0;
 }
 
-static uint64_t launches;
+/* One at a time, whoever launches. */
+static int run(cuda_function function, uint64_t launch, unsigned blocks, unsigned threads,
+               void **arguments) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    const int result = run_alone(function, launch, blocks, threads, arguments);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static _Atomic uint64_t launches;
 
 API int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
@@ -657,55 +700,5 @@ API int cuGraphLaunch(fake_graph *exec, fake_stream *stream) {
         if (failed != 0)
             return failed;
     }
-    return 0;
-}
-
-/* ---- the compiler ---- */
-
-typedef struct fake_source {
-    bool is_wrong;
-} fake_source;
-
-API int nvrtcCreateProgram(fake_source **program, const char *source, const char *name, int count,
-                           const char *const *headers, const char *const *names) {
-    (void)name, (void)count, (void)headers, (void)names;
-    *program = calloc(1, sizeof **program);
-    if (*program == NULL)
-        return FAILED;
-    (*program)->is_wrong = strstr(source, "#error") != NULL;
-    return 0;
-}
-
-API int nvrtcDestroyProgram(fake_source **program) {
-    free(*program);
-    return 0;
-}
-
-API int nvrtcCompileProgram(fake_source *program, int count, const char *const *options) {
-    const bool has_target = count > 0 && strncmp(options[0], "--gpu-architecture=sm_", 22) == 0;
-    return program->is_wrong || !has_target ? FAILED : 0;
-}
-
-API int nvrtcGetProgramLogSize(fake_source *program, size_t *size) {
-    (void)program;
-    *size = 1;
-    return 0;
-}
-
-API int nvrtcGetProgramLog(fake_source *program, char *log) {
-    (void)program;
-    log[0] = '\0';
-    return 0;
-}
-
-API int nvrtcGetCUBINSize(fake_source *program, size_t *size) {
-    (void)program;
-    *size = 1;
-    return 0;
-}
-
-API int nvrtcGetCUBIN(fake_source *program, char *code) {
-    (void)program;
-    code[0] = '\0';
     return 0;
 }

@@ -141,6 +141,10 @@ SB_CUDA_FN unsigned long long sb_cuda_address(const unsigned long long *at) {
     return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
+SB_CUDA_FN unsigned sb_cuda_key(void) {
+    return sb_cuda_number(&SB_CUDA_GATE.key);
+}
+
 SB_CUDA_FN void sb_cuda_count_missed(void) {
     sb_cuda_global_count(&missed);
 }
@@ -257,6 +261,16 @@ static int context_wait(void) {
     return is_broken_now ? BROKEN : 0;
 }
 
+static int device_count(int *count) {
+    *count = 1;
+    return 0;
+}
+
+static int device_get(cuda_device *device, int ordinal) {
+    *device = ordinal;
+    return 0;
+}
+
 static int device_attribute(int *value, int attribute, cuda_device device) {
     (void)device;
     *value = attribute == CUDA_SM_COUNT ? STAND_IN_SMS : 2000000;
@@ -323,6 +337,17 @@ static int host_address(cuda_address *address, void *host, unsigned flags) {
     return 0;
 }
 
+/* In halves of words, of which a gate is made. */
+static void copy_halves(void *to, const void *from, size_t size) {
+    uint32_t *halves = to;
+    const uint32_t *source = from;
+    const size_t count = ((uintptr_t)to | (uintptr_t)from) % 4 == 0 ? size / 4 : 0;
+    for (size_t i = 0; i < count; i++)
+        __atomic_store_n(&halves[i], __atomic_load_n(&source[i], __ATOMIC_ACQUIRE),
+                         __ATOMIC_RELEASE);
+    memcpy((char *)to + 4 * count, (const char *)from + 4 * count, size - 4 * count);
+}
+
 /* Word by word, as far as it goes: warps write meanwhile. */
 static void copy(void *to, const void *from, size_t size) {
     uint64_t *words = to;
@@ -331,7 +356,7 @@ static void copy(void *to, const void *from, size_t size) {
     for (size_t i = 0; i < count; i++)
         __atomic_store_n(&words[i], __atomic_load_n(&source[i], __ATOMIC_ACQUIRE),
                          __ATOMIC_RELEASE);
-    memcpy((char *)to + 8 * count, (const char *)from + 8 * count, size - 8 * count);
+    copy_halves((char *)to + 8 * count, (const char *)from + 8 * count, size - 8 * count);
 }
 
 static int copy_to_host(void *to, cuda_address from, size_t size, cuda_stream stream) {
@@ -396,6 +421,8 @@ const cuda_driver *stand_in_driver(void) {
         .context_set = context_set,
         .context_device = context_device,
         .context_wait = context_wait,
+        .device_count = device_count,
+        .device_get = device_get,
         .device_attribute = device_attribute,
         .device_name = device_name,
         .allocate = allocate,

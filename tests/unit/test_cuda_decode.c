@@ -265,6 +265,30 @@ static void clocks_of_sms_may_differ(void **state) {
     cuda_fit_close(&fit);
 }
 
+/* A zone may begin long after the last anchor of its SM, and shortly before the next. */
+static void a_pause_between_anchors_is_bridged(void **state) {
+    (void)state;
+    enum { PAUSE_NS = 50000000, SHORT_NS = 16000 };
+    const double rate = 1 / 1.98;
+    const uint64_t origin = UINT64_C(1800000000000000000);
+    cuda_clock_fit fit;
+    assert_true(cuda_fit_open(&fit, 1, 0.6));
+    cuda_fit_begin(&fit, origin, origin + PAUSE_NS + SHORT_NS);
+    for (uint64_t begin = 0; begin <= PAUSE_NS; begin += PAUSE_NS)
+        for (uint64_t ns = begin; ns <= begin + SHORT_NS; ns += SHORT_NS - 17)
+            cuda_fit_add(&fit, 0, (uint64_t)((double)ns / rate), (origin + ns) / 32 * 32);
+    cuda_fit_finish(&fit);
+    static const uint64_t moments[] = {1000000, PAUSE_NS / 2, PAUSE_NS - 1000};
+    for (size_t i = 0; i < COUNT_OF(moments); i++) {
+        int64_t time;
+        assert_true(cuda_fit_convert(&fit, 0, (uint64_t)((double)moments[i] / rate), &time));
+        const int64_t off = time - (int64_t)(origin + moments[i]);
+        if (off < -80 || off > 80)
+            fail_msg("%llu ns: off by %lld ns", (unsigned long long)moments[i], (long long)off);
+    }
+    cuda_fit_close(&fit);
+}
+
 /* A quarter of a second of launches: more windows than there is room for. */
 static void windows_that_are_too_many_are_joined(void **state) {
     (void)state;
@@ -348,6 +372,12 @@ static void tell_end(void *context, uint32_t sm, uint32_t lane, int64_t time, ui
              lane, mark, (long long)time);
 }
 
+static void tell_note(void *context, uint32_t lane, const cuda_event *event) {
+    told_lane *told = context;
+    snprintf(told->text + strlen(told->text), sizeof told->text - strlen(told->text),
+             "%u=%llu@%lld ", lane, (unsigned long long)event->value, (long long)event->time);
+}
+
 static void put_zone(collected *all, uint32_t warp, uint64_t record, int64_t begin, int64_t end) {
     cuda_event event = {.kind = CUDA_BEGIN,
                         .time = begin,
@@ -364,7 +394,8 @@ static void put_zone(collected *all, uint32_t warp, uint64_t record, int64_t beg
 
 static void put_lanes(cuda_lanes *lanes, collected *all, const char *expected) {
     told_lane told = {""};
-    const cuda_lane_sink sink = {.begin = tell_begin, .end = tell_end, .context = &told, .sm = 6};
+    const cuda_lane_sink sink = {
+        .begin = tell_begin, .end = tell_end, .note = tell_note, .context = &told, .sm = 6};
     cuda_lanes_put(lanes, all->events, all->count, &sink);
     assert_string_equal(told.text, expected);
     all->count = 0;
@@ -383,6 +414,32 @@ static void zones_of_a_warp_nest_in_its_lane(void **state) {
     put_zone(&all, 2, 5, 110, 111);
     put_lanes(&lanes, &all, "0+5@110 0-5@111 ");
     assert_int_equal(lanes.count, 2);
+    cuda_lanes_free(&lanes);
+}
+
+static void put_note(collected *all, cuda_event_kind kind, uint32_t warp, uint64_t value,
+                     int64_t time) {
+    all->events[all->count++] = (cuda_event){.kind = kind,
+                                             .time = time,
+                                             .end = time,
+                                             .value = value,
+                                             .owner = {.launch = 1, .warp = warp}};
+}
+
+static void values_lie_in_the_lane_of_their_warp(void **state) {
+    (void)state;
+    cuda_lanes lanes = {0};
+    collected all = {.count = 0};
+    /* Nobody has a lane yet. */
+    put_note(&all, CUDA_DATA, 1, 7, 5);
+    put_zone(&all, 0, 1, 10, 100);
+    put_zone(&all, 1, 2, 20, 90);
+    put_note(&all, CUDA_DATA, 1, 8, 30);
+    put_note(&all, CUDA_NUMBER, 0, 9, 40);
+    put_lanes(&lanes, &all, "0=7@5 0+1@10 1+2@20 1=8@30 0=9@40 1-2@90 0-1@100 ");
+    /* Told when the warp has left, of what happened before: nothing goes back in time. */
+    put_note(&all, CUDA_SUM, 0, 10, 50);
+    put_lanes(&lanes, &all, "0=10@100 ");
     cuda_lanes_free(&lanes);
 }
 
@@ -488,10 +545,12 @@ int main(void) {
         cmocka_unit_test(a_full_chunk_is_complete_when_all_have_ended),
         cmocka_unit_test(clocks_of_sms_are_fitted),
         cmocka_unit_test(clocks_of_sms_may_differ),
+        cmocka_unit_test(a_pause_between_anchors_is_bridged),
         cmocka_unit_test(windows_that_are_too_many_are_joined),
         cmocka_unit_test(a_short_launch_keeps_the_known_rate),
         cmocka_unit_test(the_host_is_found_by_round_trips),
         cmocka_unit_test(zones_of_a_warp_nest_in_its_lane),
+        cmocka_unit_test(values_lie_in_the_lane_of_their_warp),
         cmocka_unit_test(open_zones_wait_for_their_end),
         cmocka_unit_test(paths_that_overlap_lie_side_by_side),
         cmocka_unit_test(replays_are_told_apart_by_time),

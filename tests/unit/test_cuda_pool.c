@@ -9,11 +9,9 @@
 #define STROBE_MANUAL_LIFETIME
 #include <strobe/strobe.h>
 
-#include "cuda_stand_in.h"
+#include "cuda_context_testing.h"
 
 #include "testing.h"
-
-static uint32_t outer, inner;
 
 typedef struct work {
     uint32_t sm;
@@ -53,44 +51,6 @@ static void *run_sm(void *of) {
             nanosleep(&(struct timespec){.tv_nsec = job->pause_us * 1000}, NULL);
     }
     return NULL;
-}
-
-static cuda_context *open_context(uint32_t chunks, bool is_on_host) {
-    cuda_options options;
-    sb_error error;
-    assert_true(cuda_options_parse(&options, NULL, is_on_host ? "host" : NULL, NULL, NULL));
-    options.chunks_per_sm = chunks;
-    cuda_context *context = calloc(1, sizeof *context);
-    if (cuda_context_open(context, stand_in_driver(), &options, &error) != SB_OK)
-        fail_msg("%s", error.message);
-    /* Nobody answers questions about the time, and none are asked any more. */
-    context->sync.line = (cuda_sync_line){.rate = 1, .used = 1};
-    context->sync.last_ns = INT64_MAX;
-    const cuda_attached module = {
-        .module = "module", .gate = stand_in_gate(), .missed = stand_in_missed()};
-    assert_int_equal(cuda_context_add_module(context, &module, &error), SB_OK);
-    if (outer == 0) {
-        outer = stand_in_place("outer");
-        inner = stand_in_place("inner");
-    }
-    return context;
-}
-
-static sb_cuda_gate *gate(void) {
-    return (sb_cuda_gate *)(uintptr_t)stand_in_gate();
-}
-
-static void close_context(cuda_context *context) {
-    /* The gate is as before anything was attached. */
-    *gate() = (sb_cuda_gate){0};
-    cuda_context_close(context);
-    free(context);
-}
-
-static void drain(cuda_context *context, cuda_look look) {
-    sb_error error;
-    if (cuda_drain(context, look, &error) != SB_OK)
-        fail_msg("%s", error.message);
 }
 
 /* As sb_cuda_flush does it. */
@@ -203,6 +163,61 @@ static void what_finds_no_room_is_counted(void **state) {
     assert_int_equal(context->counts.zones + context->pool.lost, before + lost + zones_of(&small));
     assert_int_equal(context->pool.lost, lost);
     assert_nothing_open(context);
+    close_context(context);
+}
+
+/* Threads that record until they are told to stop, while somebody looks. */
+typedef struct busy_sm {
+    work job;
+    _Atomic bool *stop;
+} busy_sm;
+
+static void *run_busily(void *of) {
+    busy_sm *self = of;
+    while (!*self->stop) {
+        run_sm(&self->job);
+        self->job.launch++;
+    }
+    return NULL;
+}
+
+static void look_for(cuda_context *context, uint32_t looks) {
+    for (uint32_t i = 0; i < looks; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        drain(context, CUDA_LOOK_RUNNING);
+    }
+}
+
+/* Warps that find nothing, while the host is about to offer something, leave it to those to come.
+ */
+static void an_overload_is_overcome(void **state) {
+    (void)state;
+    cuda_context *context = open_context(64, false);
+    _Atomic bool stop = false;
+    busy_sm sms[STAND_IN_SMS];
+    pthread_t threads[STAND_IN_SMS];
+    for (uint32_t i = 0; i < STAND_IN_SMS; i++) {
+        sms[i] = (busy_sm){{.sm = i, .blocks = 4, .zones = 200, .launch = 1000}, &stop};
+        pthread_create(&threads[i], NULL, run_busily, &sms[i]);
+    }
+    look_for(context, 60);
+    stop = true;
+    for (uint32_t i = 0; i < STAND_IN_SMS; i++)
+        pthread_join(threads[i], NULL);
+    look_for(context, 64);
+    assert_true(context->pool.lost > 0);
+    /* Nobody has waited for anything; what follows finds room. */
+    const uint64_t lost = context->pool.lost;
+    const uint64_t zones = context->counts.zones;
+    work light = {.sm = 1, .blocks = 5, .zones = 100};
+    for (uint32_t i = 0; i < 20; i++) {
+        light.launch = 5000 + i;
+        run_sm(&light);
+        look_for(context, 5);
+    }
+    assert_int_equal(context->pool.lost, lost);
+    flush(context);
+    assert_int_equal(context->counts.zones - zones, 20 * zones_of(&light) / STAND_IN_SMS);
     close_context(context);
 }
 
@@ -401,6 +416,33 @@ static void an_outer_zone_does_not_end_before_those_inside(void **state) {
     close_context(context);
 }
 
+/* Looks at a chunk in which nothing happens are few, but not when its warp goes on in another. */
+static void a_zone_ends_before_the_next_one_begins(void **state) {
+    (void)state;
+    cuda_context *context = open_context(32, false);
+    stand_in = (stand_in_warp){.sm = 3, .launch = 1};
+    const unsigned main = stand_in_begin(SB_CUDA_MAIN, outer);
+    /* Behind the owner's slots and the main zone: the last one of the chunk. */
+    for (uint32_t i = 3; i < SB_CUDA_CHUNK_SLOTS - 1; i++)
+        stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+    const unsigned last = stand_in_begin(SB_CUDA_ZONE, inner);
+    for (uint32_t looks = 0; looks < 7; looks++) {
+        look_often(context);
+        drain(context, CUDA_LOOK_RUNNING);
+    }
+    stand_in_end(last);
+    const unsigned next = stand_in_begin(SB_CUDA_ZONE, inner);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    drain(context, CUDA_LOOK_RUNNING);
+    stand_in_end(next);
+    stand_in_end_main(main);
+    flush(context);
+    assert_int_equal(context->counts.zones, SB_CUDA_CHUNK_SLOTS - 3 + 2);
+    assert_int_equal(context->lanes[3].cut, 0);
+    assert_nothing_open(context);
+    close_context(context);
+}
+
 static void data_events_and_sums_are_read(void **state) {
     (void)state;
     cuda_context *context = open_context(32, false);
@@ -429,6 +471,31 @@ static void data_events_and_sums_are_read(void **state) {
         flush(context);
         assert_int_equal(context->counts.others, 2 + 20 + 1 + i);
     }
+    close_context(context);
+}
+
+/* A warp that fills chunks adds to the one that it is in. */
+static void sums_do_not_keep_full_chunks(void **state) {
+    (void)state;
+    enum { WARPS = 20 };
+    cuda_context *context = open_context(32, false);
+    const uint32_t first = stand_in_place("first");
+    for (uint32_t block = 0; block < WARPS; block++) {
+        stand_in = (stand_in_warp){.sm = 1, .launch = 3, .block = block};
+        const unsigned main = stand_in_begin(SB_CUDA_MAIN, outer);
+        for (uint32_t i = 0; i < SB_CUDA_CHUNK_SLOTS + 20; i++) {
+            stand_in_add(first, 10);
+            stand_in_end(stand_in_begin(SB_CUDA_ZONE, inner));
+        }
+        stand_in_end_main(main);
+        look_for(context, 2);
+    }
+    look_for(context, 64);
+    assert_int_equal(context->pool.taken_count, 1);
+    /* A warp begins in what the one before has left, so it is in two or three. */
+    assert_in_range(context->counts.others, 2 * WARPS, 3 * WARPS);
+    assert_int_equal(context->pool.lost, 0);
+    flush(context);
     close_context(context);
 }
 
@@ -464,12 +531,33 @@ static void zones_before_the_attachment_are_missed(void **state) {
     close_context(context);
 }
 
+/* The last case: it ends the recording. */
+static void what_ends_while_nobody_records_is_let_go(void **state) {
+    (void)state;
+    enum { ZONES = 10 };
+    unsigned open[ZONES];
+    cuda_context *context = open_context(32, false);
+    for (uint32_t i = 0; i < ZONES; i++) {
+        stand_in = (stand_in_warp){.sm = 2, .launch = 7, .block = i};
+        open[i] = stand_in_begin(SB_CUDA_ZONE, inner);
+    }
+    look_for(context, 2);
+    assert_int_equal(context->counts.zones, ZONES);
+    sb_client_stop();
+    for (uint32_t i = 0; i < ZONES; i++)
+        stand_in_end(open[i]);
+    flush(context);
+    assert_nothing_open(context);
+    close_context(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_zones_arrive_while_kernels_run),
         cmocka_unit_test(short_warps_share_chunks),
         cmocka_unit_test(chunks_go_from_block_to_block),
         cmocka_unit_test(what_finds_no_room_is_counted),
+        cmocka_unit_test(an_overload_is_overcome),
         cmocka_unit_test(forgotten_chunks_come_back),
         cmocka_unit_test(forgotten_chunks_are_told_before_they_come_back),
         cmocka_unit_test(a_flush_takes_back_what_another_waits_for),
@@ -479,9 +567,12 @@ int main(void) {
         cmocka_unit_test(zones_that_never_end_are_ended),
         cmocka_unit_test(a_trap_leaves_what_is_on_the_host),
         cmocka_unit_test(an_outer_zone_does_not_end_before_those_inside),
+        cmocka_unit_test(a_zone_ends_before_the_next_one_begins),
         cmocka_unit_test(data_events_and_sums_are_read),
+        cmocka_unit_test(sums_do_not_keep_full_chunks),
         cmocka_unit_test(a_warp_that_is_not_valid_records_nothing),
         cmocka_unit_test(zones_before_the_attachment_are_missed),
+        cmocka_unit_test(what_ends_while_nobody_records_is_let_go),
     };
     char path[] = "/tmp/strobe-cuda-XXXXXX";
     const int file = mkstemp(path);

@@ -2,8 +2,12 @@
  * GPUs as devices, on a GPU made of threads (cuda_fake_driver.c): programs, parameters, traces, the
  * device log, and what is refused. Real ones: examples/cuda.
  */
+#include <dlfcn.h>
+
 #include <strobe/device.h>
 
+#include "cuda/cuda_driver.h"
+#include "cuda_fake_driver.h"
 #include "testing.h"
 
 enum { COUNT = 16, BLOCKS = 6, THREADS = 64, SMS = 4 };
@@ -267,6 +271,53 @@ static void zones_are_in_the_log(void **state) {
     sb_file_close(&file);
 }
 
+static fake_state *find_fake(void) {
+    static struct { fake_state *(*get)(void); } calls;
+    static const cuda_symbol symbols[] = {{"fake_get", 0}};
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    assert_non_null(driver);
+    assert_null(cuda_find_symbols(driver, symbols, COUNT_OF(symbols), &calls));
+    return calls.get();
+}
+
+static sb_program *make_flood(sb_device *device, int32_t zones) {
+    sb_program *program = sb_program_create(device);
+    const sb_parameter parameters[] = {SB_PARAMETER(zones)};
+    const sb_kernel_options options = {.source = source, .function = "flood"};
+    uint32_t kernel = 0;
+    check(sb_program_add_kernel(program, &options, &kernel, &error));
+    check(sb_program_set_parameters(program, kernel, parameters, 1, &error));
+    return program;
+}
+
+/* So many launches are read before the next one; which cannot be while a graph is captured. */
+static void launches_that_cannot_be_waited_for_are_read_later(void **state) {
+    (void)state;
+    enum { LAUNCHES_MOST = 4096 };
+    setenv("TT_METAL_DEVICE_PROFILER", "1", 1);
+    fake_state *fake = find_fake();
+    sb_mesh *mesh = open_gpu();
+    sb_device *device = sb_mesh_device(mesh, 0);
+    sb_buffer *buffer = make_buffer(device);
+    sb_program *program = make_program(device, buffer, 2);
+    sb_program *empty = make_flood(device, 0);
+    for (int i = 1; i < LAUNCHES_MOST; i++)
+        check(sb_program_enqueue(empty, &error));
+    sb_program_set_id(program, 4096);
+    check(sb_program_enqueue(program, &error));
+    fake->is_capture_blocking = true;
+    fake->is_capturing = true;
+    check_refused(sb_program_enqueue(program, &error), "while a graph is captured");
+    fake->is_capturing = false;
+    check(sb_read_profiler(device, &error));
+    assert_int_equal(sb_profiler_count(device, (sb_core){0, 0}, SB_BRISC).markers,
+                     2 * 2 * 2 * 2 + 4);
+    sb_program_destroy(empty);
+    sb_program_destroy(program);
+    sb_buffer_destroy(buffer);
+    sb_mesh_close(mesh);
+}
+
 /* More zones that are open at a time than the 16 chunks of an SM hold. */
 static void losses_are_counted(void **state) {
     (void)state;
@@ -274,13 +325,7 @@ static void losses_are_counted(void **state) {
     setenv("TT_METAL_DEVICE_PROFILER", "1", 1);
     sb_mesh *mesh = open_gpu();
     sb_device *device = sb_mesh_device(mesh, 0);
-    sb_program *program = sb_program_create(device);
-    const int32_t count = ZONES;
-    const sb_parameter parameters[] = {SB_PARAMETER(count)};
-    const sb_kernel_options options = {.source = source, .function = "flood"};
-    uint32_t kernel = 0;
-    check(sb_program_add_kernel(program, &options, &kernel, &error));
-    check(sb_program_set_parameters(program, kernel, parameters, 1, &error));
+    sb_program *program = make_flood(device, ZONES);
     const sb_core first = {0, 0};
     const uint64_t before = sb_profiler_count(device, first, SB_BRISC).dropped;
     check(sb_program_enqueue(program, &error));
@@ -317,6 +362,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_gpus_do_not_have_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(kernels_that_do_not_fit_are_errors, begin, end),
         cmocka_unit_test_setup_teardown(zones_are_in_the_log, begin, end),
+        cmocka_unit_test_setup_teardown(launches_that_cannot_be_waited_for_are_read_later, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(losses_are_counted, begin, end),
         cmocka_unit_test_setup_teardown(a_kernel_that_fails_stops_the_mesh, begin, end),
     };

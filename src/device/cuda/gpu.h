@@ -71,7 +71,7 @@ sb_status gpu_program_prepare(gpu_program *program, sb_error *error);
 
 /* ---- gpu_profiler.c ---- */
 
-/* Which launch of which trace a launch is; replay NULL: of none. */
+/* Which program a launch is of, and which replay of which trace. */
 typedef struct gpu_launch_name {
     uint32_t id;
     uint32_t trace_id; /* 0: of none */
@@ -85,7 +85,7 @@ void gpu_profiler_close(gpu_profiler *self);
 uint32_t gpu_profiler_add(gpu_profiler *self, const sb_device *device, const gpu_launch_name *name);
 /* So many launches follow: writes out those before if they get too many. */
 sb_status gpu_profiler_make_room(gpu_profiler *self, size_t launches, sb_error *error);
-/* Waits, and writes all down. */
+/* Waits, and writes all down. An error: launches that were not waited for are written later. */
 sb_status gpu_profiler_read(gpu_profiler *self, sb_error *error);
 /* Where programs are to be written down as soon as they have ended. */
 bool gpu_profiler_reads_along(const gpu_profiler *self);

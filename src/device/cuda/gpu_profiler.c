@@ -267,14 +267,18 @@ static void write_launches(gpu_profiler *self) {
     sb_vector_clear(&self->launches);
 }
 
-sb_status gpu_profiler_read(gpu_profiler *self, sb_error *error) {
-    const sb_status flushed = sb_cuda_flush(error);
+static sb_status write_out(gpu_profiler *self, sb_error *error) {
     pthread_mutex_lock(&self->lock);
     write_launches(self);
-    const sb_status written =
-        self->log != NULL ? profiler_log_flush(self->log, flushed == SB_OK ? error : NULL) : SB_OK;
+    const sb_status written = self->log != NULL ? profiler_log_flush(self->log, error) : SB_OK;
     pthread_mutex_unlock(&self->lock);
-    return flushed != SB_OK ? flushed : written;
+    return written;
+}
+
+/* Where launches cannot be waited for now, their zones come later: they are kept. */
+sb_status gpu_profiler_read(gpu_profiler *self, sb_error *error) {
+    SB_TRY(sb_cuda_flush(error));
+    return write_out(self, error);
 }
 
 sb_status gpu_profiler_make_room(gpu_profiler *self, size_t launches, sb_error *error) {
@@ -381,6 +385,7 @@ void gpu_profiler_close(gpu_profiler *self) {
     if (self->launches.count > 0 && gpu_profiler_read(self, &error) != SB_OK)
         sb_log(SB_LOG_WARNING, "the profiler: %s", error.message);
     sb_cuda_observe(NULL);
+    write_launches(self); /* that could not be waited for: what was seen of them */
     if (profiler_log_close(self->log, &error) != SB_OK)
         sb_log(SB_LOG_WARNING, "%s", error.message);
     free_devices(self);
