@@ -7,7 +7,7 @@ DATA    ?= ../shared/data/perf
 FUZZ_SECONDS ?= 3600
 FAULT_KILLS ?= 200
 
-.PHONY: help deps build demo test gpu parity bench fuzz faults format lint install clean
+.PHONY: help deps build demo test tsan gpu parity bench fuzz faults format lint install clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -33,6 +33,9 @@ demo: build ## run a small transformer on the built-in device, and say where its
 
 test: deps ## everything that must hold: tests, sanitizers, fuzzing, format, lint
 	@tools/test
+
+tsan: deps ## what threads share (client, recorder, viewer, CUDA) under ThreadSanitizer
+	@tools/tsan
 
 gpu: build ## all that needs an NVIDIA GPU and nvcc (skipped without them)
 	@tools/gpu $(BUILD)/bin || [ $$? = 77 ]
