@@ -47,6 +47,25 @@ enum {
     CUDA_FUNCTION_MOST_SHARED = 8, /* dynamic */
 };
 
+/* CUDA_MEMSET_NODE_PARAMS and CUDA_KERNEL_NODE_PARAMS of the driver. */
+typedef struct cuda_memset_node {
+    cuda_address address;
+    size_t pitch;
+    unsigned value;
+    unsigned element_bytes;
+    size_t width;
+    size_t height;
+} cuda_memset_node;
+
+typedef struct cuda_kernel_node {
+    cuda_function function;
+    unsigned grid[3];
+    unsigned block[3];
+    unsigned shared_bytes;
+    void **arguments;
+    void **extra;
+} cuda_kernel_node;
+
 /* X(member, symbol, parameters) */
 #define CUDA_DRIVER_FUNCTIONS(X)                                                                 \
     X(init, "cuInit", (unsigned flags))                                                          \

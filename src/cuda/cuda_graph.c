@@ -16,39 +16,20 @@ typedef struct cuda_opaque_graph *graph_handle;
 typedef struct cuda_opaque_graph_exec *graph_exec;
 typedef struct cuda_opaque_node *graph_node;
 
-/* CUDA_MEMSET_NODE_PARAMS and CUDA_KERNEL_NODE_PARAMS of the driver. */
-typedef struct memset_node {
-    cuda_address address;
-    size_t pitch;
-    unsigned value;
-    unsigned element_bytes;
-    size_t width;
-    size_t height;
-} memset_node;
-
-typedef struct kernel_node {
-    cuda_function function;
-    unsigned grid[3];
-    unsigned block[3];
-    unsigned shared_bytes;
-    void **arguments;
-    void **extra;
-} kernel_node;
-
 /* X(member, symbol, parameters) */
 #define GRAPH_FUNCTIONS(X)                                                           \
     X(create, "cuGraphCreate", (graph_handle * graph, unsigned flags))               \
     X(destroy, "cuGraphDestroy", (graph_handle graph))                               \
     X(add_memset, "cuGraphAddMemsetNode",                                            \
       (graph_node * node, graph_handle graph, const graph_node *after, size_t count, \
-       const memset_node *parameters, cuda_context_handle context))                  \
+       const cuda_memset_node *parameters, cuda_context_handle context))             \
     X(add_kernel, "cuGraphAddKernelNode",                                            \
       (graph_node * node, graph_handle graph, const graph_node *after, size_t count, \
-       const kernel_node *parameters))                                               \
+       const cuda_kernel_node *parameters))                                          \
     X(instantiate, "cuGraphInstantiateWithFlags",                                    \
       (graph_exec * exec, graph_handle graph, unsigned long long flags))             \
     X(set_memset, "cuGraphExecMemsetNodeSetParams",                                  \
-      (graph_exec exec, graph_node node, const memset_node *parameters,              \
+      (graph_exec exec, graph_node node, const cuda_memset_node *parameters,         \
        cuda_context_handle context))                                                 \
     X(launch, "cuGraphLaunch", (graph_exec exec, cuda_stream stream))                \
     X(exec_destroy, "cuGraphExecDestroy", (graph_exec exec))
@@ -121,12 +102,12 @@ void sb_cuda_graph_destroy(sb_cuda_graph *graph) {
     free(graph);
 }
 
-static memset_node number_node(const sb_cuda_graph *graph, uint32_t number) {
-    return (memset_node){.address = graph->number_address,
-                         .value = number,
-                         .element_bytes = sizeof number,
-                         .width = 1,
-                         .height = 1};
+static cuda_memset_node number_node(const sb_cuda_graph *graph, uint32_t number) {
+    return (cuda_memset_node){.address = graph->number_address,
+                              .value = number,
+                              .element_bytes = sizeof number,
+                              .width = 1,
+                              .height = 1};
 }
 
 static sb_status add_number(sb_cuda_graph *graph, sb_error *error) {
@@ -149,7 +130,7 @@ static sb_status add_number(sb_cuda_graph *graph, sb_error *error) {
         graph->numbers = grown;
         graph->number_capacity = capacity;
     }
-    const memset_node node = number_node(graph, 0);
+    const cuda_memset_node node = number_node(graph, 0);
     SB_TRY(cuda_check(graph->driver,
                       graph->calls.add_memset(&graph->numbers[graph->number_count], graph->graph,
                                               &graph->last, graph->last != NULL ? 1 : 0, &node,
@@ -166,7 +147,7 @@ sb_status sb_cuda_graph_add(sb_cuda_graph *graph, sb_cuda_kernel *kernel,
     SB_TRY(cuda_allow_shared(kernel, shape->shared_bytes, error));
     if (with_program)
         SB_TRY(add_number(graph, error));
-    const kernel_node node = {
+    const cuda_kernel_node node = {
         .function = cuda_kernel_function(kernel),
         .grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
         .block = {shape->block[0], shape->block[1], shape->block[2]},
@@ -188,7 +169,7 @@ sb_status sb_cuda_graph_replay(sb_cuda_graph *graph, const uint32_t *programs, s
         SB_TRY(cuda_check(driver, graph->calls.instantiate(&graph->exec, graph->graph, 0), what,
                           error));
     for (size_t i = 0; i < graph->number_count; i++) {
-        const memset_node node = number_node(graph, programs[i]);
+        const cuda_memset_node node = number_node(graph, programs[i]);
         SB_TRY(cuda_check(
             driver, graph->calls.set_memset(graph->exec, graph->numbers[i], &node, graph->context),
             what, error));

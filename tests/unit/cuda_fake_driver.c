@@ -594,28 +594,9 @@ API int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y,
 
 /* ---- graphs ---- */
 
-/* As the driver has them. */
-typedef struct memset_parameters {
-    cuda_address address;
-    size_t pitch;
-    unsigned value;
-    unsigned element_bytes;
-    size_t width;
-    size_t height;
-} memset_parameters;
-
-typedef struct kernel_parameters {
-    cuda_function function;
-    unsigned grid[3];
-    unsigned block[3];
-    unsigned shared_bytes;
-    void **arguments;
-    void **extra;
-} kernel_parameters;
-
 typedef struct fake_node {
-    memset_parameters write; /* address 0: it is a kernel */
-    kernel_parameters kernel;
+    cuda_memset_node write; /* address 0: it is a kernel */
+    cuda_kernel_node kernel;
     uint64_t launch; /* replays keep it */
     cuda_address values;
     float by;
@@ -647,7 +628,7 @@ static int add_node(fake_node **node, fake_graph *graph, fake_node *const *after
 }
 
 API int cuGraphAddMemsetNode(fake_node **node, fake_graph *graph, fake_node *const *after,
-                             size_t count, const memset_parameters *parameters,
+                             size_t count, const cuda_memset_node *parameters,
                              cuda_context_handle context) {
     (void)context;
     if (add_node(node, graph, after, count) != 0)
@@ -657,7 +638,7 @@ API int cuGraphAddMemsetNode(fake_node **node, fake_graph *graph, fake_node *con
 }
 
 API int cuGraphAddKernelNode(fake_node **node, fake_graph *graph, fake_node *const *after,
-                             size_t count, const kernel_parameters *parameters) {
+                             size_t count, const cuda_kernel_node *parameters) {
     if (add_node(node, graph, after, count) != 0)
         return FAILED;
     (*node)->kernel = *parameters;
@@ -680,7 +661,7 @@ API int cuGraphExecDestroy(fake_graph *exec) {
 }
 
 API int cuGraphExecMemsetNodeSetParams(fake_graph *exec, fake_node *node,
-                                       const memset_parameters *parameters,
+                                       const cuda_memset_node *parameters,
                                        cuda_context_handle context) {
     (void)exec;
     (void)context;

@@ -5,29 +5,11 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cuda/cuda_driver.h"
 #include "ptx_stream.h"
 
 /* They are found by name; nobody declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-
-/* As the driver has them. */
-typedef struct memset_parameters {
-    unsigned long long address;
-    size_t pitch;
-    unsigned value;
-    unsigned element_bytes;
-    size_t width;
-    size_t height;
-} memset_parameters;
-
-typedef struct kernel_parameters {
-    ptx_function *function;
-    unsigned grid[3];
-    unsigned block[3];
-    unsigned shared_bytes;
-    void **arguments;
-    void **extra;
-} kernel_parameters;
 
 /* Replays keep the number of a launch. */
 typedef struct ptx_node {
@@ -70,7 +52,7 @@ static int add_node(ptx_node **node, ptx_graph *graph, ptx_node *const *after, s
     return ptx_sticky_error();
 }
 
-static int work_of_memset(const memset_parameters *parameters, ptx_work *work) {
+static int work_of_memset(const cuda_memset_node *parameters, ptx_work *work) {
     if (parameters->element_bytes != sizeof(uint32_t) || parameters->width != 1 ||
         parameters->height != 1 || !ptx_memory_has(parameters->address, sizeof(uint32_t), true))
         return PTX_INVALID;
@@ -80,7 +62,7 @@ static int work_of_memset(const memset_parameters *parameters, ptx_work *work) {
 }
 
 API int cuGraphAddMemsetNode(ptx_node **node, ptx_graph *graph, ptx_node *const *after,
-                             size_t count, const memset_parameters *parameters, void *context) {
+                             size_t count, const cuda_memset_node *parameters, void *context) {
     ptx_work work;
     (void)context;
     const int wrong = work_of_memset(parameters, &work);
@@ -88,14 +70,14 @@ API int cuGraphAddMemsetNode(ptx_node **node, ptx_graph *graph, ptx_node *const 
 }
 
 API int cuGraphAddKernelNode(ptx_node **node, ptx_graph *graph, ptx_node *const *after,
-                             size_t count, const kernel_parameters *parameters) {
+                             size_t count, const cuda_kernel_node *parameters) {
     ptx_work work;
     const ptx_shape shape = {
         .grid = {parameters->grid[0], parameters->grid[1], parameters->grid[2]},
         .block = {parameters->block[0], parameters->block[1], parameters->block[2]},
         .shared_bytes = parameters->shared_bytes};
-    const int wrong =
-        ptx_prepare_launch(parameters->function, &shape, parameters->arguments, &work);
+    const int wrong = ptx_prepare_launch((ptx_function *)parameters->function, &shape,
+                                         parameters->arguments, &work);
     return wrong != 0 ? wrong : add_node(node, graph, after, count, &work);
 }
 
@@ -111,7 +93,7 @@ API int cuGraphExecDestroy(ptx_graph *exec) {
 }
 
 API int cuGraphExecMemsetNodeSetParams(ptx_graph *exec, ptx_node *node,
-                                       const memset_parameters *parameters, void *context) {
+                                       const cuda_memset_node *parameters, void *context) {
     (void)exec;
     (void)context;
     return work_of_memset(parameters, &node->work);
