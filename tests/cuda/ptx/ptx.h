@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <strobe/error.h>
 
@@ -383,5 +384,18 @@ uint64_t ptx_value(const ptx_warp *warp, const ptx_operand *operand, uint32_t la
 void ptx_set_value(ptx_warp *warp, const ptx_operand *operand, uint32_t lane, uint64_t value);
 /* The lanes where a predicate holds. */
 uint32_t ptx_predicate(const ptx_warp *warp, const ptx_operand *operand);
+/* A number and the register that holds it. */
+static inline float ptx_float(uint64_t bits) {
+    const uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, sizeof value);
+    return value;
+}
+
+static inline uint32_t ptx_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
 
 #endif

@@ -339,19 +339,6 @@ static void calculate_predicates(ptx_warp *warp, const ptx_instruction *op, uint
 
 /* ---- floats ---- */
 
-static float as_float(uint64_t bits) {
-    const uint32_t low = (uint32_t)bits;
-    float value;
-    memcpy(&value, &low, sizeof value);
-    return value;
-}
-
-static uint32_t as_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static float flushed(const ptx_instruction *op, float value) {
     return op->is_flushing && fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value;
 }
@@ -397,9 +384,10 @@ static void calculate_floats(ptx_warp *warp, const ptx_instruction *op, uint32_t
     const uint32_t *a = read32(warp, &op->operand[1], rooms[0]);
     const uint32_t *b = op->operand_count > 2 ? read32(warp, &op->operand[2], rooms[1]) : a;
     const uint32_t *c = op->operand_count > 3 ? read32(warp, &op->operand[3], rooms[2]) : a;
-    ON_LANES(mask, d[lane] = as_bits(flushed(op, calculate_float(op, flushed(op, as_float(a[lane])),
-                                                                 flushed(op, as_float(b[lane])),
-                                                                 flushed(op, as_float(c[lane]))))));
+    ON_LANES(mask,
+             d[lane] = ptx_bits(flushed(op, calculate_float(op, flushed(op, ptx_float(a[lane])),
+                                                            flushed(op, ptx_float(b[lane])),
+                                                            flushed(op, ptx_float(c[lane]))))));
 }
 
 /* ---- choosing and comparing ---- */
@@ -424,8 +412,8 @@ static bool holds(ptx_way way, bool is_below, bool is_equal, bool is_above) {
 /* With what is no number nothing holds. */
 static bool compare_one(const ptx_instruction *op, uint64_t a, uint64_t b) {
     if (op->type.kind == PTX_FLOAT) {
-        const float x = as_float(a);
-        const float y = as_float(b);
+        const float x = ptx_float(a);
+        const float y = ptx_float(b);
         return holds(op->way, x<y, x == y, x> y);
     }
     a = extend(op->type, a);
@@ -607,11 +595,11 @@ static uint64_t convert_one(const ptx_instruction *op, uint64_t value) {
     if (op->type.kind == PTX_FLOAT && op->from.kind == PTX_FLOAT)
         return value;
     if (op->from.kind == PTX_FLOAT)
-        return float_to_integer(op->type, as_float(value));
+        return float_to_integer(op->type, ptx_float(value));
     value = extend(op->from, value);
     if (op->type.kind != PTX_FLOAT)
         return op->type.bits < 64 ? value & ((UINT64_C(1) << op->type.bits) - 1) : value;
-    return as_bits(op->from.kind == PTX_SIGNED ? (float)(int64_t)value : (float)value);
+    return ptx_bits(op->from.kind == PTX_SIGNED ? (float)(int64_t)value : (float)value);
 }
 
 /* Generic addresses are those of the host, but for shared memory. */

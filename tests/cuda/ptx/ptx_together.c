@@ -1,21 +1,7 @@
 /*
  * Instructions that the lanes of a warp execute together: shuffles and products of matrices.
  */
-#include <string.h>
-
 #include "ptx.h"
-
-static float as_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t as_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 /* The lane that a lane of a shuffle reads from; itself where there is none such. */
 static uint32_t source_of(ptx_way way, uint32_t lane, uint32_t by, uint32_t limits,
@@ -63,7 +49,7 @@ void ptx_shuffle(ptx_warp *warp, const ptx_instruction *op, uint32_t mask) {
 }
 
 static float half_of(uint32_t pair, uint32_t which) {
-    return as_float(which == 0 ? pair << 16 : pair & 0xFFFF0000);
+    return ptx_float(which == 0 ? pair << 16 : pair & 0xFFFF0000);
 }
 
 /*
@@ -87,9 +73,9 @@ void ptx_multiply_matrices(ptx_warp *warp, const ptx_instruction *op) {
         for (uint32_t i = 0; i < 4; i++) {
             const uint32_t row = lane / 4 + i / 2 * 8;
             const uint32_t column = lane % 4 * 2 + i % 2;
-            float sum = as_float((uint32_t)ptx_value(warp, &op->operand[10 + i], lane));
+            float sum = ptx_float(ptx_value(warp, &op->operand[10 + i], lane));
             for (uint32_t k = 0; k < 16; k++)
                 sum += a[row][k] * b[k][column];
-            ptx_set_value(warp, &op->operand[i], lane, as_bits(sum));
+            ptx_set_value(warp, &op->operand[i], lane, ptx_bits(sum));
         }
 }
